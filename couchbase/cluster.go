@@ -23,7 +23,8 @@ func newCluster(s *settings, cfg Config) (*Cluster, error) {
 	c := &Cluster{settings: s, instruments: newInstruments(s)}
 	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
-	if c.runner, err = operation.New(operation.Config{Observer: cfg.Observer, Tracer: dispatchTracer{c.instruments.tracer}}); err != nil {
+	runner := operation.Config{Observer: cfg.Observer, Tracer: dispatchTracer{c.instruments.tracer}, Mutant: s.cluster.Mutant}
+	if c.runner, err = operation.New(runner); err != nil {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -51,9 +52,19 @@ func Connect(connStr string, opts ClusterOptions) (*Cluster, error) {
 
 // Open is [Connect] with settings that the options of gocb lack.
 func Open(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
-	s, err := readSettings(connStr, cfg, &opts)
-	if err != nil {
-		return nil, err
+	return opener(mutant.CouchbaseClient{})(connStr, cfg, opts)
+}
+
+func init() { mutant.RegisterClient(opener) }
+
+// opener returns an Open whose clients have deliberate defects, for tests.
+func opener(m mutant.CouchbaseClient) func(string, Config, ClusterOptions) (*Cluster, error) {
+	return func(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
+		s, err := readSettings(connStr, cfg, &opts)
+		if err != nil {
+			return nil, err
+		}
+		s.cluster.Mutant = m
+		return newCluster(s, cfg)
 	}
-	return newCluster(s, cfg)
 }

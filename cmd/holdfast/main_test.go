@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,15 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --rollbacks --w 1", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --rollbacks --failure mixed", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --seed x", "--seed"},
+		{"prove --backend oracle", `--backend must be one of "mongodb","couchbase"`},
+		{"prove --backend couchbase --w 1", "--w is for --backend mongodb"},
+		{"prove --backend couchbase --w majority", "--w is for --backend mongodb"},
+		{"prove --backend couchbase --rollbacks", "--rollbacks is for --backend mongodb"},
+		{"prove --backend couchbase --uri couchbase://localhost", "--uri is for --backend mongodb"},
+		{"prove --backend couchbase --strategy retryable-writes", `unknown strategy "retryable-writes"; known are: no-retry, five-blind, best-effort, cas-loop`},
+		{"prove --backend couchbase --failure overload", `unknown failure "overload"; known are: request-lost, reply-lost, rebalance`},
+		{"prove --backend couchbase --duration 0s", "--duration is 0s; it must be positive"},
+		{"prove --failure a3", `unknown failure "a3"; known are: request-lost, reply-lost, step-down`},
 		{"prove --nonsense", "unknown flag --nonsense"},
 		{"prove more", "unexpected argument more"},
 		{"mock --members 8", "--members is 8; it must be 1 to 7"},
@@ -136,7 +146,11 @@ func TestCheckFailsIfNoCellHasAVerdict(t *testing.T) {
 func TestTheHelpNamesAllCommandsAndFlags(t *testing.T) {
 	code, stdout, _ := holdfast(t.Context(), "prove", "--help")
 	words := strings.Join(strings.Fields(stdout), " ")
-	for _, want := range append(append(prove.MongoDB.StrategyNames(), prove.MongoDB.FailureNames()...), "--uri", "--seed", "--check", "--json", "--w") {
+	wanted := []string{"--uri", "--seed", "--check", "--json", "--w", "--backend"}
+	for _, b := range prove.Backends() {
+		wanted = slices.Concat(wanted, b.StrategyNames(), b.FailureNames())
+	}
+	for _, want := range wanted {
 		if code != exitOK || !strings.Contains(words, want) {
 			t.Errorf("exit code %d; %s is not in the help:\n%s", code, want, stdout)
 		}
@@ -186,6 +200,46 @@ func TestJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != exitOK || !d.AsExpected || d.Settings.Seed != 5 {
 		t.Errorf("exit code %d, %v:\n%s", code, err, stdout)
+	}
+}
+
+// quickCouchbase are two cells of Couchbase that take little time.
+var quickCouchbase = []string{"prove", "--backend", "couchbase", "--failure", "temporary-failure", "--strategy", "no-retry", "--strategy", "cas-loop"}
+
+func TestProveWithCouchbasePrintsAndChecks(t *testing.T) {
+	code, stdout, stderr := holdfast(t.Context(), append(quickCouchbase, "--check")...)
+	if code != exitOK || !strings.Contains(stdout, "Right: CAS loop; wrong: no retry (under-counts); 2 of 2 cells as expected") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = holdfast(t.Context(), append(quickCouchbase, "--check", "--duration", "1ns")...)
+	if code != exitUnexpected || !strings.Contains(stdout, "not shown") || !strings.Contains(stderr, "2 cells") {
+		t.Errorf("too little load: exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+func TestJSONWithCouchbaseHasOnlyItsOwnSettings(t *testing.T) {
+	code, stdout, _ := holdfast(t.Context(), append(quickCouchbase, "--json", "--seed", "5")...)
+	var d struct {
+		Backend    string         `json:"backend"`
+		AsExpected bool           `json:"as_expected"`
+		Settings   map[string]any `json:"settings"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != exitOK || !d.AsExpected || d.Backend != "Couchbase" {
+		t.Fatalf("exit code %d, %v:\n%s", code, err, stdout)
+	}
+	for name, want := range map[string]bool{"seed": true, "operation": true, "black_hole": true, "w": false, "server_selection": false, "election": false} {
+		if _, there := d.Settings[name]; there != want {
+			t.Errorf("the setting %q is there: %t", name, there)
+		}
+	}
+}
+
+func TestAnInterruptWithCouchbasePrintsTheReport(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	code, stdout, stderr := holdfast(ctx, "prove", "--backend", "couchbase", "--failure", "black-hole")
+	if code != exitInterrupted || !strings.Contains(stdout, "interrupted") || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
 	}
 }
 

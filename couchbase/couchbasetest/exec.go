@@ -120,7 +120,11 @@ func (x *exec) underLock() *Reply {
 	if reply := x.check(); reply != nil {
 		return reply
 	}
-	return x.command.run(x)
+	reply := x.command.run(x)
+	if x.disownsLocked(reply) {
+		return x.notMyVBucket()
+	}
+	return reply
 }
 
 // frames are the framing extras of a request.

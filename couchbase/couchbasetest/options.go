@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 // Option sets something about a cluster.
@@ -32,6 +33,11 @@ type config struct {
 	listens                bool // Listen was given
 	host                   string
 	port                   int
+	mutant                 mutant.CouchbaseServer
+}
+
+func init() {
+	mutant.RegisterServer(func(m mutant.CouchbaseServer) Option { return func(c *config) { c.mutant = m } })
 }
 
 func newConfig(opts []Option) (config, error) {

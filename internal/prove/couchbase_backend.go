@@ -27,7 +27,7 @@ var Couchbase = &Backend{
 			"were applied twice or more; hits: faults that happened, verified in the servers' journal",
 		failedMark + " applied, but the error did not say so: an ambiguous error is honest about that",
 		"ambiguous: the error says that the operation may have been applied; loses: acknowledged without durability, and lost in a failover. " +
-			"Neither is a fault of the strategy",
+			"Neither is a fault of the strategy, so they are yellow",
 	},
 	describe: describeCouchbase,
 }

@@ -19,6 +19,7 @@ const (
 type CouchbaseClusters struct {
 	clientOf openCouchbase          // opens the clients under test
 	more     []couchbasetest.Option // for tests
+	heldMaps bool                   // for tests: a node that is rebalanced out learns of no newer maps
 }
 
 var _ Deployment = (*CouchbaseClusters)(nil)
@@ -52,5 +53,7 @@ func (e *CouchbaseClusters) open(c *cell) (site, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to the cluster: %w", err), cluster.Close())
 	}
-	return &couchbaseSite{Cluster: cluster, settings: s, clientOf: e.clientOf, failFast: c.strategy.failFast, control: control}, nil
+	return &couchbaseSite{
+		Cluster: cluster, settings: s, clientOf: e.clientOf, failFast: c.strategy.failFast, control: control, heldMaps: e.heldMaps,
+	}, nil
 }

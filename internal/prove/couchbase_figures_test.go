@@ -9,9 +9,17 @@ import (
 // couchbaseSeeds is the number of seeds of Couchbase's figures and mutants. The figures are over 20, which takes minutes.
 var couchbaseSeeds = flag.Int("seeds", 2, "the number of seeds of Couchbase's experiment")
 
+// manySeeds returns the number of seeds of this run. With the race detector and with -short there is one.
+func manySeeds() int {
+	if testing.Short() || raceEnabled {
+		return 1
+	}
+	return *couchbaseSeeds
+}
+
 // TestCouchbaseFigures measures the figures of Couchbase's experiment with mixed failures: 20,000 acknowledged operations in each cell.
 func TestCouchbaseFigures(t *testing.T) {
-	wrong := make([]bool, *couchbaseSeeds)
+	wrong := make([]bool, manySeeds())
 	for i := range wrong {
 		wrong[i] = true
 	}
@@ -38,14 +46,14 @@ func TestCouchbaseFigures(t *testing.T) {
 	couchbaseFigure("prove-cb-durable-lost", durableLost)
 	shown := countTrue(wrong)
 	couchbaseFigure("prove-cb-wrong-shown", shown)
-	if extra+misreported+durableLost > 0 || shown != *couchbaseSeeds {
+	if extra+misreported+durableLost > 0 || shown != manySeeds() {
 		t.Errorf("extra %d, misreported %d, durable losses %d: all must be 0; wrong strategies caught in %d of %d seeds",
-			extra, misreported, durableLost, shown, *couchbaseSeeds)
+			extra, misreported, durableLost, shown, manySeeds())
 	}
 }
 
 // couchbaseFigure prints a measured value, if all seeds were run.
-func couchbaseFigure(name string, value int) { printFigure(name, value, *couchbaseSeeds) }
+func couchbaseFigure(name string, value int) { printFigure(name, value, manySeeds()) }
 
 // couchbaseTrial returns a trial of mixed failures with sound clients and servers.
 func couchbaseTrial(strategy string, seed int) trial {
@@ -57,10 +65,12 @@ func couchbaseTrial(strategy string, seed int) trial {
 
 func mixedCouchbase(t *testing.T, strategy string) []Result {
 	t.Helper()
-	return overNSeeds(t, *couchbaseSeeds, strategy, func(seed int) trial {
+	return overNSeeds(t, manySeeds(), strategy, func(seed int) trial {
 		tr := couchbaseTrial(strategy, seed)
-		tr.settings.Size.Operations, tr.settings.Size.MaxOperations = 20_000, 60_000
-		tr.settings.Size.MixedHits, tr.settings.Size.MixedEvery = 20, 40
+		if manySeeds() > 1 {
+			tr.settings.Size.Operations, tr.settings.Size.MaxOperations = 20_000, 60_000
+			tr.settings.Size.MixedHits, tr.settings.Size.MixedEvery = 20, 40
+		}
 		return tr
 	})
 }

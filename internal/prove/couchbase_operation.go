@@ -42,7 +42,7 @@ func (d *doing) write(ctx context.Context, v version) error {
 		couchbase.IncrementSpec(fieldCounter, 1, create), couchbase.IncrementSpec(fieldOps+"."+d.id.String(), 1, create),
 	}
 	return d.try(FirstStep, func() error {
-		_, err := d.client.(*couchbaseClient).docs.MutateIn(d.document, specs, &couchbase.MutateInOptions{
+		_, err := d.client.(*couchbaseClient).docs.MutateIn(d.document, specs, &couchbase.MutateInOptions{ //nolint:contextcheck // the options have it
 			Context: ctx, Cas: v.cas, StoreSemantic: v.semantics, DurabilityLevel: level,
 		})
 		return err
@@ -53,7 +53,7 @@ func (d *doing) write(ctx context.Context, v version) error {
 func (d *doing) look(ctx context.Context) (there bool, v version, err error) {
 	specs := []couchbase.LookupInSpec{couchbase.ExistsSpec(fieldOps+"."+d.id.String(), nil)}
 	err = d.try(SecondStep, func() error {
-		found, err := d.client.(*couchbaseClient).docs.LookupIn(d.document, specs, &couchbase.LookupInOptions{Context: ctx})
+		found, err := d.client.(*couchbaseClient).docs.LookupIn(d.document, specs, &couchbase.LookupInOptions{Context: ctx}) //nolint:contextcheck // the options have it
 		switch {
 		case errors.Is(err, couchbase.ErrDocumentNotFound):
 			v = noDocument

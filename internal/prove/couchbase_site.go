@@ -19,6 +19,7 @@ type couchbaseSite struct {
 	clientOf openCouchbase
 	failFast bool
 	control  *couchbaseClient // of the experiment itself
+	heldMaps bool
 
 	mu      sync.Mutex
 	passing chan struct{} // closed when the latest black hole or lock has ended; nil before the first
@@ -75,13 +76,13 @@ func (s *couchbaseSite) journal() ([]entry, bool) {
 }
 
 func (s *couchbaseSite) read(ctx context.Context, names []string) (tallies []tally, err error) {
-	client, err := newCouchbaseClient(s.Cluster, couchbase.Open, s.settings.Timing, false)
+	client, err := newCouchbaseClient(s.Cluster, couchbase.Open, s.settings.Timing, false) //nolint:contextcheck // it has a limit of its own
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	defer func() { err = errors.Join(err, client.Close(ctx)) }()
 	for _, name := range names {
-		found, err := client.docs.Get(name, &couchbase.GetOptions{Context: ctx})
+		found, err := client.docs.Get(name, &couchbase.GetOptions{Context: ctx}) //nolint:contextcheck // the options have it
 		if errors.Is(err, couchbase.ErrDocumentNotFound) {
 			continue
 		}

@@ -14,7 +14,7 @@ var couchbaseStrategies = []Strategy{
 	{Name: FiveBlind, Title: "five blind retries", failFast: true, do: writeBlindly},
 	{Name: BestEffort, Title: "best effort", do: write},
 	{Name: CASLoop, Title: "CAS loop", do: writeByCAS},
-	{Name: BestEffortDurable, Title: "best effort, majority", durable: true, do: write},
+	{Name: BestEffortDurable, Title: "best effort with majority", durable: true, do: write},
 }
 
 // write calls the client once.

@@ -1,6 +1,6 @@
 // Package prove is the counting experiment of `holdfast prove`: many writers increment counters while failures are
-// injected, and afterwards the experiment checks for each single operation how often it was applied. There are five
-// retry strategies and nine failures. Each pair is a cell, with its own clients, deployment and data. The parts of a
+// injected, and afterwards the experiment checks for each single operation how often it was applied. A [Backend] is one
+// kind of database. Each has five retry strategies and nine failures. Each pair is a cell, with its own clients, deployment and data. The parts of a
 // cell are:
 //
 //	plan      the faults and their operations: a pure function of seed, failure and operation
@@ -9,8 +9,8 @@
 //	writers   run operations with the strategy under test, until there are enough hits
 //	audit     heals the cluster, reads all documents with a new client, and compares them with the servers' journal
 //	count     per operation: acknowledged or errored, and applied 0 times, once, twice or more
-//	waste     per operation: its messages, tries and time, compared with the rule; then the verdict
+//	waste     MongoDB, per operation: its messages, tries and time, compared with the rule; then the verdict
 //
-// The experiment uses clients through [Client] only, so that the same matrix tests any driver. Nothing in it depends
-// on wall-clock time or on real sockets: with [Memory] it runs inside a testing/synctest bubble.
+// The experiment uses MongoDB's clients through [Client] only, so that the same matrix tests any driver. Nothing in it
+// depends on wall-clock time or on real sockets: with [Memory] or [CouchbaseMemory] it runs inside a testing/synctest bubble.
 package prove

@@ -86,7 +86,7 @@ func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
 	if p < 0 {
 		return nil, fmt.Errorf("%s: there is no primary", kind)
 	}
-	switch kind {
+	switch kind { //nolint:exhaustive // these are the faults of the cluster
 	case SteppedDown:
 		return nil, r.StepDown()
 	case PrimaryKilled:

@@ -74,6 +74,10 @@ func (p paint) cell(r *Result) string {
 
 // list returns the report for narrow terminals: a line or two for each cell.
 func (r *Report) list(p paint) string {
+	width := 0
+	for _, s := range r.Strategies {
+		width = max(width, len(s.Title))
+	}
 	var b strings.Builder
 	for f, failure := range r.Failures {
 		if f > 0 {
@@ -86,9 +90,9 @@ func (r *Report) list(p paint) string {
 			for i := range lines {
 				lines[i] = strings.TrimSpace(lines[i])
 			}
-			fmt.Fprintf(&b, "  %-18s  %s\n", strategy.Title, strings.Join(lines, ", "))
+			fmt.Fprintf(&b, "  %-*s  %s\n", width, strategy.Title, strings.Join(lines, ", "))
 			if counts := p.counts(c); counts != nil {
-				fmt.Fprintf(&b, "  %18s    %s\n", "", strings.Join(counts, ", "))
+				fmt.Fprintf(&b, "  %*s    %s\n", width, "", strings.Join(counts, ", "))
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (r *Result) verified() int {
 	return n
 }
 
-// Flaw names the rule that an operation breaks, or is "".
+// Flaw says what is wrong with an operation, or that its outcome is unknown. It is "" if nothing is.
 type Flaw string
 
 // The flaws. An operation that is missing or extra is not called misreported too.
@@ -77,6 +77,7 @@ const (
 	FlawWasteful    Flaw = "wasteful" // see Counts.Overdone
 	FlawLost        Flaw = "lost"     // see Counts.Lost
 	FlawDurableLost Flaw = "durable lost"
+	FlawAmbiguous   Flaw = "ambiguous" // see Counts.Ambiguous
 )
 
 // Example is one operation that has a flaw, with its tries.

@@ -30,8 +30,13 @@ var verdictNames = [...]struct {
 	v    Verdict
 	name string
 }{
-	{UnderCounts, "under-counts"}, {OverCounts, "over-counts"}, {WastesTime, "wastes time"}, {Misreports, "misreports"},
-	{LosesDurable, "loses durable"}, {Loses, "loses"}, {Ambiguous, "ambiguous"},
+	{UnderCounts, "under-counts"},
+	{OverCounts, "over-counts"},
+	{WastesTime, "wastes time"},
+	{Misreports, "misreports"},
+	{LosesDurable, "loses durable"},
+	{Loses, "loses"},
+	{Ambiguous, "ambiguous"},
 }
 
 // elements returns the verdict's elements one by one, or Right.
@@ -89,7 +94,11 @@ func (e Expectation) String() string {
 // judge sets the verdict from the counts.
 func (c *cell) judge(r *Result) {
 	r.NotShown = c.notShown(r)
-	n := &r.Counts
+	r.Verdict = r.Counts.verdict()
+}
+
+// verdict returns the verdict that the numbers show.
+func (n *Counts) verdict() (verdict Verdict) {
 	for _, one := range []struct {
 		shown bool
 		v     Verdict
@@ -103,9 +112,10 @@ func (c *cell) judge(r *Result) {
 		{n.DurableLost > 0, LosesDurable},
 	} {
 		if one.shown {
-			r.Verdict |= one.v
+			verdict |= one.v
 		}
 	}
+	return verdict
 }
 
 // notShown returns the number that is too small for a verdict, or "".

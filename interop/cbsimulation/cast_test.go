@@ -11,6 +11,8 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 const (
@@ -63,6 +65,7 @@ func lead(t *testing.T, s settings) *life {
 		couchbasetest.Nodes(s.nodes()), couchbasetest.Buckets(couchbasetest.Bucket{Name: bucketName, Replicas: s.replicas}),
 		couchbasetest.VBuckets(s.vbuckets), couchbasetest.Seed(s.seed + 1), couchbasetest.Version(s.version),
 		couchbasetest.ReplicationLag(s.lag), couchbasetest.PersistenceLag(s.saving), couchbasetest.JournalLimit(1 << 20),
+		mutant.ServerOption[couchbasetest.Option](s.server),
 	}
 	if !s.tcp {
 		opts = append(opts, couchbasetest.InMemory(), couchbasetest.Latency(200*time.Microsecond, 2*time.Millisecond))
@@ -97,7 +100,9 @@ func (c *cast) lead(l *life) error {
 	}
 	c.history.begin = time.Now()
 	defer c.server.Use(couchbasetest.AnyOpcode, c.injector.handle)()
-	defer c.defects()()
+	if c.staleReads {
+		defer c.server.Use(memd.OpGet, c.stale)()
+	}
 	if c.tcp {
 		c.moveAll()
 		l.moved, l.moving = len(c.history.calls), time.Since(c.history.begin)
@@ -148,7 +153,7 @@ func (c *cast) furnish() error {
 	}
 	for i := range c.epochs() * c.hot() {
 		for doc, value := range map[string]any{fmt.Sprint("r", i): &register{Log: []string{}}, fmt.Sprint("c", i): uint64(counterBase)} {
-			_, err := c.clients[0].collection(doc).Insert(doc, value, &couchbase.InsertOptions{
+			_, err := c.clients[0].collection(doc).Upsert(doc, value, &couchbase.UpsertOptions{
 				Timeout: time.Minute, DurabilityLevel: couchbase.DurabilityLevelPersistToMajority,
 			})
 			if err != nil {
@@ -162,6 +167,7 @@ func (c *cast) furnish() error {
 
 // connect connects clients with different settings.
 func (c *cast) connect() error {
+	open := mutant.ClientConnect[func(string, couchbase.Config, couchbase.ClusterOptions) (*couchbase.Cluster, error)](c.client)
 	for _, variant := range []struct {
 		options string
 		change  func(o *couchbase.ClusterOptions)
@@ -180,7 +186,7 @@ func (c *cast) connect() error {
 			TimeoutsConfig: couchbase.TimeoutsConfig{ConnectTimeout: 5 * time.Second},
 		}
 		variant.change(&o)
-		cluster, err := couchbase.Open(c.server.ConnectionString()+variant.options, couchbase.Config{Dial: c.server.Dialer().DialContext}, o)
+		cluster, err := open(c.server.ConnectionString()+variant.options, couchbase.Config{Dial: c.server.Dialer().DialContext}, o)
 		if err != nil {
 			return err
 		}

@@ -137,6 +137,10 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 		{"a statement that was executed twice", "once", func(s *story) { s.truth.queries["query"] = 2 }},
 		{"an acknowledged statement that was not executed", "once", func(s *story) { delete(s.truth.queries, "query") }},
 		{"a write in the memory of a majority is lost by a failover", "durable", func(s *story) { s.call("b").write.safety = inMemory }},
+		{"an acknowledged durable write is not there", "durable", func(s *story) {
+			s.call("20").write.safety = inMemory
+			s.drop("c0")
+		}},
 		{"a write on the disk of the active node is lost by the end of its process", "durable", func(s *story) {
 			s.call("b").write.safety = onDiskToo
 			s.truth.documents["r0"].changes[2].loss.crash = true
@@ -202,11 +206,13 @@ func TestATimelineHasTheChangesInTheirOrderAndTheLossesBetweenThem(t *testing.T)
 		{"two losses", "bce", []loss{{lost: []int64{2, 3}}, {lost: []int64{5}}}, "a,a b,a b c,a,a d,a d e,a d"},
 		{
 			"the end of a process undoes the last, and the failover after it also those before", "bcde",
-			[]loss{{lost: []int64{4, 5}}, {lost: []int64{2, 3}}}, "a,a b,a b c,a b c d,a b c d e,a b c,a",
+			[]loss{{lost: []int64{4, 5}}, {lost: []int64{2, 3}}},
+			"a,a b,a b c,a b c d,a b c d e,a b c,a",
 		},
 		{
 			"a failover brings back what the end of a process had undone", "e",
-			[]loss{{lost: []int64{4, 5}}, {lost: []int64{5}}}, "a,a b,a b c,a b c d,a b c d e,a b c d",
+			[]loss{{lost: []int64{4, 5}}, {lost: []int64{5}}},
+			"a,a b,a b c,a b c d,a b c d e,a b c d",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -81,7 +81,11 @@ func checkDurable(calls []*call, t *truth) []violation {
 	v := simcheck.Violations{Rule: "durable"}
 	for _, c := range calls {
 		w := c.write
-		if w == nil || w.safety == unsafe || c.failed() || t.documents[w.doc] == nil {
+		if w == nil || w.safety == unsafe || c.failed() {
+			continue
+		}
+		if t.count(w) == 0 {
+			v.Add("the %s write of %s was acknowledged and never committed: %v", w.safety, w.doc, c)
 			continue
 		}
 		line := t.documents[w.doc]

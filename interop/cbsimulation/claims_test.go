@@ -27,7 +27,7 @@ type report struct {
 var unknownKinds = []error{couchbase.ErrAmbiguousTimeout, couchbase.ErrDurabilityAmbiguous}
 
 // reportOf reads an error of the client. The history of the attempts says whether the outcome is known. Without a history nothing was
-// sent, or the write was applied and its copies were not seen.
+// sent, or the write was applied and its copies were not seen: then the operation was cancelled or its time had run out.
 func reportOf(err error) report {
 	r := report{
 		text: err.Error(), ambiguous: errors.Is(err, couchbase.ErrAmbiguousTimeout), unambiguous: errors.Is(err, couchbase.ErrUnambiguousTimeout),
@@ -42,6 +42,9 @@ func reportOf(err error) report {
 	}
 	var h *retry.Error
 	if !errors.As(err, &h) {
+		if errors.Is(err, couchbase.ErrRequestCanceled) {
+			r.claim = unknown
+		}
 		return r
 	}
 	r.attempts, r.sent, r.why, r.mayHaveApplied = h.Total, h.Total, h.Why().String(), h.MayHaveApplied()

@@ -10,13 +10,9 @@ import (
 func (w *worker) increment(o *operation) {
 	doc, amount := w.some(o, "c"), o.Uint64()>>24
 	c := w.start(o, doc, &call{write: &write{effect: add, amount: amount, token: strconv.FormatUint(amount, 10)}})
-	var r *couchbase.CounterResult
-	err := w.send(add, func() (err error) {
-		r, err = w.client.collection(doc).Binary().Increment(doc, &couchbase.IncrementOptions{
-			Initial: -1, Delta: amount, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
-			DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
-		})
-		return err
+	r, err := w.client.collection(doc).Binary().Increment(doc, &couchbase.IncrementOptions{
+		Initial: -1, Delta: amount, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
+		DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
 	})
 	w.counted(c, doc, r, err)
 }

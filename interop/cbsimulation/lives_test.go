@@ -35,12 +35,10 @@ func (w *worker) upsert(o *operation) {
 		return
 	}
 	c := w.start(o, doc, &call{kind: "upsert", write: &write{effect: put}})
-	err := w.send(put, func() error {
-		return c.told(w.client.collection(doc).Upsert(doc, c.write.token, &couchbase.UpsertOptions{
-			Transcoder: text, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
-			DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
-		}))
-	})
+	err := c.told(w.client.collection(doc).Upsert(doc, c.write.token, &couchbase.UpsertOptions{
+		Transcoder: text, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
+		DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
+	}))
 	w.end(c, doc, err)
 	if w.moving || o.IntN(2) == 0 {
 		w.reread(o, doc)

@@ -1,9 +1,7 @@
 package cbsimulation
 
 import (
-	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -64,9 +62,6 @@ func (c *cast) probe() {
 	f := &planned{}
 	held := c.injector.members()[0]
 	c.server.HoldMaps(held)
-	if c.defect == olderMapAccepted {
-		defer c.server.Use(memd.OpGetClusterConfig, newerRevision(held))()
-	}
 	_, err := c.server.AddNode()
 	c.injector.must("AddNode", err)
 	c.injector.rebalance(f)
@@ -104,19 +99,5 @@ func (c *cast) each(failed func(client int, doc string, err error)) {
 				failed(n, doc, err)
 			}
 		}
-	}
-}
-
-var revision = regexp.MustCompile(`"rev":\d+`)
-
-// newerRevision is middleware that gives the maps of a node a revision that no real map has: a client that takes such a map does
-// what one does that accepts an older map.
-func newerRevision(node int) couchbasetest.Middleware {
-	return func(r *couchbasetest.Request, next couchbasetest.Handler) *couchbasetest.Reply {
-		reply := next(r)
-		if reply != nil && r.Node == node {
-			reply.Value = revision.ReplaceAll(bytes.Clone(reply.Value), []byte(`"rev":900000000`))
-		}
-		return reply
 	}
 }

@@ -11,20 +11,17 @@ import (
 func (w *worker) push(o *operation) {
 	doc := w.some(o, "r")
 	c := w.start(o, doc, &call{write: &write{effect: push}})
-	err := w.send(push, func() error {
-		r, err := w.client.collection(doc).MutateIn(doc, []couchbase.MutateInSpec{
-			couchbase.IncrementSpec("n", 1, nil),
-			couchbase.ArrayAppendSpec("log", c.write.token, nil),
-			couchbase.UpsertSpec("last", c.write.token, nil),
-		}, &couchbase.MutateInOptions{
-			Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy, DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
-		})
-		if err == nil {
-			c.write.cas = uint64(r.Cas())
-		}
-		return err
+	r, err := w.client.collection(doc).MutateIn(doc, []couchbase.MutateInSpec{
+		couchbase.IncrementSpec("n", 1, nil),
+		couchbase.ArrayAppendSpec("log", c.write.token, nil),
+		couchbase.UpsertSpec("last", c.write.token, nil),
+	}, &couchbase.MutateInOptions{
+		Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy, DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
 	})
 	w.end(c, doc, err)
+	if err == nil {
+		c.write.cas = uint64(r.Cas())
+	}
 }
 
 // read reads a register, whole.

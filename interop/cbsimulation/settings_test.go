@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 var (
@@ -32,7 +34,10 @@ type settings struct {
 	// lag is how long a write takes to a replica, saving how long to disk.
 	lag, saving time.Duration
 
-	defect defect
+	client mutant.CouchbaseClient
+	server mutant.CouchbaseServer
+	// staleReads makes the nodes answer reads with what a replica has.
+	staleReads bool
 }
 
 const (

@@ -43,7 +43,7 @@ var strategies = []struct {
 // terms chooses the terms of an operation. While vbuckets move on TCP, time must not end an operation.
 func (w *worker) terms(o *operation) terms {
 	t := terms{ctx: w.base, cancel: func() {}}
-	t.safe(o, w.settings)
+	t.safe(o, w.settings.replicas)
 	if w.moving {
 		if w.client.noTokens && t.persist+t.replicate > 0 { // it never sees a write that another one has followed
 			t.persist, t.replicate, t.safety, t.text = 0, 0, unsafe, "not durable"
@@ -89,7 +89,7 @@ func (w *worker) time(t *terms, o *operation) {
 }
 
 // safe chooses how safe a write is. PersistTo counts any copies, so only all of them include the active one.
-func (t *terms) safe(o *operation, s settings) {
+func (t *terms) safe(o *operation, replicas int) {
 	switch o.IntN(10) {
 	case 0, 1:
 		t.level, t.safety, t.text = couchbase.DurabilityLevelMajority, inMemory, "majority"
@@ -100,13 +100,10 @@ func (t *terms) safe(o *operation, s settings) {
 	case 4:
 		t.replicate, t.safety, t.text = 1, inMemory, "replicate to 1"
 		if o.IntN(2) == 0 {
-			t.persist, t.replicate, t.safety = uint(s.replicas+1), 0, onDiskToo
+			t.persist, t.replicate, t.safety = uint(replicas+1), 0, onDiskToo
 			t.text = fmt.Sprint("persist to ", t.persist)
 		}
 	default:
 		t.text = "not durable"
-	}
-	if s.defect == levelNotSent {
-		t.level, t.persist, t.replicate = couchbase.DurabilityLevelNone, 0, 0
 	}
 }

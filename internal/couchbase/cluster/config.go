@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
+	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -48,6 +49,8 @@ type Config struct {
 	PollInterval, PollTimeout time.Duration
 	// Breaker configures the breakers of the endpoints. Nil: they have none.
 	Breaker *Breaker
+	// Mutant has deliberate defects, for tests.
+	Mutant mutant.CouchbaseClient
 }
 
 // Breaker configures the breakers of the endpoints.

@@ -55,7 +55,7 @@ func (u *run) unreadable(err error) retry.Failure {
 // refusedBy is the failure of an attempt that was answered by a status.
 func (u *run) refusedBy(status memd.Status) retry.Failure {
 	entry, described := u.conn.ErrorMap().Entry(status)
-	m := meaningOf(status, u.request.Opcode, u.request.CAS)
+	m := u.runner.meaning(status, u.request)
 	cause := &attemptError{
 		kind: m.kind, status: status, hasStatus: true, info: memd.ParseErrorInfo(&u.reply.Packet), entry: entry, answer: u.reply.Value,
 		specIndex: -1,

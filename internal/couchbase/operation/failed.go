@@ -65,7 +65,7 @@ func (u *run) ends(e *Error, last retry.Record) {
 		e.kinds = append(e.kinds, ErrRequestCanceled, context.Canceled)
 		e.causeOf(u.caller, context.Canceled)
 	case last.Why == retry.WhyDeadlineWouldPass, left:
-		e.TimedOut = true
+		e.TimedOut, e.Ambiguous = true, e.Ambiguous && !u.runner.mutant.TimeoutsUnambiguous
 		kind := ErrUnambiguousTimeout
 		if e.Ambiguous {
 			kind = ErrAmbiguousTimeout

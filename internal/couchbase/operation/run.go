@@ -148,7 +148,7 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 func (u *run) do() error {
 	defer u.end()
 	q := u.request
-	return u.runner.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: q.Effect}, u.attempts)
+	return u.runner.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: u.runner.effect(q)}, u.attempts)
 }
 
 func (q *Request) bucket() *cluster.Bucket {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -16,6 +17,8 @@ type Config struct {
 	Observer retry.Observer
 	// Tracer is told of the attempts that are sent. Nil: nobody is.
 	Tracer Tracer
+	// Mutant has deliberate defects, for tests.
+	Mutant mutant.CouchbaseClient
 }
 
 // Runner runs operations. It is safe for concurrent use.
@@ -23,6 +26,7 @@ type Runner struct {
 	engine   *retry.Engine
 	observed bool // by an observer, which may keep the runs
 	tracer   Tracer
+	mutant   mutant.CouchbaseClient
 	runs     sync.Pool
 }
 
@@ -36,7 +40,7 @@ func New(c Config) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operation: %w", err)
 	}
-	r := &Runner{engine: engine, observed: c.Observer != nil, tracer: c.Tracer}
+	r := &Runner{engine: engine, observed: c.Observer != nil, tracer: c.Tracer, mutant: c.Mutant}
 	r.runs.New = func() any { return newRun(r) }
 	return r, nil
 }
