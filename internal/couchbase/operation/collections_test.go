@@ -205,3 +205,22 @@ func TestALookUpThatTheServerDoesNotKnow(t *testing.T) {
 		}
 	})
 }
+
+// The default collection can be removed. Its id is always 0, so there is nothing to look up.
+func TestADefaultCollectionThatWasRemoved(t *testing.T) {
+	for _, nameless := range []bool{true, false} {
+		inWorld(t, func(string, int, memd.Packet) (answer, bool) {
+			return answer{Status: memd.StatusUnknownCollection, Value: []byte(`{"manifest_uid":"7"}`)}, true
+		}, func(w *world) {
+			q := w.increment(keyOf0)
+			if nameless {
+				q.Collection, q.Bucket = nil, w.bucket
+			}
+			_, err := w.within(context.Background(), 100*ms, q)
+			if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrCollectionNotFound) {
+				t.Errorf("%v", err)
+			}
+			equal(t, "requests", w.where(), "0s@a 1ms@a 11ms@a 61ms@a")
+		})
+	}
+}
