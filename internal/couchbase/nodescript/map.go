@@ -14,7 +14,7 @@ type Map struct {
 	UUID            string   // another one for a bucket that was removed and made again
 	Hosts           []string // of the nodes
 	External        []string // their hosts in the network "external", or nil
-	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket
+	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket; nil: the bucket has none
 	Forward         [][]int
 }
 
@@ -38,6 +38,12 @@ func (m Map) JSON() []byte {
 	if m.Bucket != "" {
 		all["name"], all["uuid"], all["nodes"], all["nodeLocator"] = m.Bucket, "uuid"+m.UUID, nodes, "vbucket"
 		all["bucketCapabilities"] = []string{"collections", "durableWrite"}
+	}
+	switch {
+	case m.Bucket == "":
+	case m.VBuckets == nil:
+		all["nodeLocator"] = "ketama"
+	default:
 		table := map[string]any{"hashAlgorithm": "CRC", "numReplicas": len(m.VBuckets[0]) - 1, "serverList": servers, "vBucketMap": m.VBuckets}
 		if m.Forward != nil {
 			table["vBucketMapForward"] = m.Forward

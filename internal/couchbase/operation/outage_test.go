@@ -69,6 +69,64 @@ func TestAWrongPasswordIsSaidAtOnce(t *testing.T) {
 	})
 }
 
+// Whatever is wrong with the login, an operation says it within one round trip.
+func TestALoginThatFailsIsSaidAtOnce(t *testing.T) {
+	scram, err := kv.NewLogin(kv.Credential{Username: "user", Password: "password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		password string // of the nodes, which have only PLAIN; "": every login succeeds at once
+		cause    error
+	}{
+		{"the server calls SCRAM successful without a proof", "", kv.ErrUnprovedServer},
+		{"the server has no mechanism that is allowed", "right", kv.ErrNoMechanism},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				began := time.Now()
+				_, err := w.do(w.increment(keyOf0))
+				if !errors.Is(err, operation.ErrAuthenticationFailure) || !errors.Is(err, c.cause) || errors.Is(err, operation.ErrTimeout) || time.Since(began) != 0 {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+			}, func(w *world, config *cluster.Config, _ *operation.Config) {
+				for _, n := range w.nodes {
+					n.Change(func() { n.Password = c.password })
+				}
+				config.KV.Login = scram
+			})
+		})
+	}
+}
+
+func TestABucketToWhichTheUserHasNoAccess(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		_, err := w.within(context.Background(), 100*ms, w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrBucketNotFound) || !errors.Is(err, operation.ErrAuthenticationFailure) {
+			t.Errorf("it is waited for, and both are the timeout's cause: %v", err)
+		}
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		for _, n := range w.nodes {
+			n.Change(func() { n.Forbidden = []string{"bucket"} })
+		}
+	})
+}
+
+// A memcached bucket has no vbuckets.
+func TestABucketWithoutVBuckets(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		_, err := w.do(w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrFeatureNotAvailable) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous || len(w.Log()) != 0 {
+			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		m := newest(1)
+		m.VBuckets = nil
+		w.SetMap(m)
+	})
+}
+
 func TestABucketThatIsNotThere(t *testing.T) {
 	missing := func(w *world, _ *cluster.Config, _ *operation.Config) {
 		for _, n := range w.nodes {
