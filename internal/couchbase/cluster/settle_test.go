@@ -41,3 +41,65 @@ func TestTheConnectionOfTheBucketEndsBeforeItHasItsPlace(t *testing.T) {
 		}
 	})
 }
+
+func TestNodesWithoutDataHaveNoEndpoint(t *testing.T) {
+	m := only(1)
+	m.Joining = []string{"b"}
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), m}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(time.Second)
+		if s := b.Snapshot(); len(s.Map.Nodes) != 2 || s.Endpoints[0] == nil || s.Endpoints[1] != nil || r.nodes["b"].Conns() != 0 {
+			t.Errorf("%d nodes, endpoints %v, %d connections", len(s.Map.Nodes), s.Endpoints, r.nodes["b"].Conns())
+		}
+	})
+}
+
+func TestAnAddressThatAMapHasTwiceIsOneEndpoint(t *testing.T) {
+	m := two(2)
+	m.Hosts = []string{"b", "b"}
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		synctest.Wait()
+		r.SetMap(m)
+		r.nodes["a"].Push(true)
+		after(time.Second)
+		if s := b.Snapshot(); s.Endpoints[0] != s.Endpoints[1] || r.nodes["b"].Conns() != 1 {
+			t.Errorf("endpoints %v, %d connections", s.Endpoints, r.nodes["b"].Conns())
+		}
+	})
+}
+
+func TestABucketThatOpenedLaterHasNoError(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = []string{"bucket"} })
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(100 * ms)
+		if b.Err() == nil {
+			t.Error("a bucket that is not there has no error")
+		}
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = nil })
+		after(2 * time.Second)
+		if b.Err() != nil || b.Snapshot() == nil {
+			t.Errorf("%v", b.Err())
+		}
+	})
+}
+
+func TestAfterCloseNoMapIsTaken(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		b := c.Bucket("bucket")
+		synctest.Wait()
+		s := b.Snapshot()
+		c.Close()
+		if b.Learn(only(2).JSON(), "a:11210") || b.Snapshot() != s {
+			t.Error("it took a map")
+		}
+	})
+}

@@ -14,6 +14,7 @@ type Map struct {
 	UUID            string   // another one for a bucket that was removed and made again
 	Hosts           []string // of the nodes
 	External        []string // their hosts in the network "external", or nil
+	Joining         []string // the hosts of nodes that have no data of the bucket yet
 	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket; nil: the bucket has none
 	Forward         [][]int
 }
@@ -33,6 +34,9 @@ func (m Map) JSON() []byte {
 		if m.External != nil {
 			extended[i]["alternateAddresses"] = map[string]any{"external": map[string]any{"hostname": m.External[i]}}
 		}
+	}
+	for _, host := range m.Joining {
+		extended = append(extended, map[string]any{"hostname": host, "services": map[string]int{"kv": port, "mgmt": 8091}})
 	}
 	all := map[string]any{"rev": m.Revision, "revEpoch": m.Epoch, "nodesExt": extended}
 	if m.Bucket != "" {
