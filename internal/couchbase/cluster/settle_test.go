@@ -1,10 +1,12 @@
 package cluster_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 )
@@ -100,6 +102,33 @@ func TestAfterCloseNoMapIsTaken(t *testing.T) {
 		c.Close()
 		if b.Learn(only(2).JSON(), "a:11210") || b.Snapshot() != s {
 			t.Error("it took a map")
+		}
+	})
+}
+
+// No node is asked twice within 50 ms; the next fetch asks the one whose 50 ms end first.
+func TestTheNextFetchAsksTheNodeThatMayBeAskedFirst(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(1)}, func(t *testing.T, r *rig) {
+		r.config.PollInterval = -1
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(time.Second)
+		r.ClearLog()
+		s := b.Snapshot()
+		b.Refresh(s, s.Endpoints[0])
+		after(30 * ms)
+		b.Refresh(s, s.Endpoints[1])
+		after(10 * ms)
+		b.Wake(s, cluster.Wait{VBucket: 0})
+		b.Refresh(s, nil)
+		after(30 * ms)
+		var asked []string
+		for _, e := range r.Fetches() {
+			asked = append(asked, e.String())
+		}
+		if want := "[0s a GET_CLUSTER_CONFIG 30ms b GET_CLUSTER_CONFIG 50ms a GET_CLUSTER_CONFIG]"; fmt.Sprint(asked) != want {
+			t.Errorf("asked %v", asked)
 		}
 	})
 }

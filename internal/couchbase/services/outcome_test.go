@@ -80,3 +80,19 @@ func TestAPreparedStatementIsFoundByItsQueryContext(t *testing.T) {
 		}
 	})
 }
+
+func TestAStatementIsForgottenOnlyIfItIsTheOneThatWasRefused(t *testing.T) {
+	var s statements
+	key := statementKey{statement: "s"}
+	old, renewed := &prepared{key: key, name: "old"}, &prepared{key: key, name: "new"}
+	s.put(old)
+	s.put(renewed) // by another operation, meanwhile
+	s.remove(old)
+	if s.get(key) != renewed {
+		t.Error("the new one was forgotten")
+	}
+	s.remove(renewed)
+	if s.get(key) != nil || s.size != 0 {
+		t.Errorf("it was not forgotten, size %d", s.size)
+	}
+}
