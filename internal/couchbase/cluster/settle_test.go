@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -129,6 +130,44 @@ func TestTheNextFetchAsksTheNodeThatMayBeAskedFirst(t *testing.T) {
 		}
 		if want := "[0s a GET_CLUSTER_CONFIG 30ms b GET_CLUSTER_CONFIG 50ms a GET_CLUSTER_CONFIG]"; fmt.Sprint(asked) != want {
 			t.Errorf("asked %v", asked)
+		}
+	})
+}
+
+func TestPushesOfOneVersionFetchOneMap(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(1)}, func(t *testing.T, r *rig) {
+		r.config.PollInterval = -1
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(time.Second)
+		r.ClearLog()
+		r.SetMap(two(2))
+		for range 3 {
+			r.nodes["a"].Push(false)
+			r.nodes["b"].Push(false)
+		}
+		after(time.Second)
+		if n := len(r.Fetches()); n != 1 || b.Snapshot().Map.Version.Revision != 2 {
+			t.Errorf("%d fetches, revision %d", n, b.Snapshot().Map.Version.Revision)
+		}
+	})
+}
+
+func TestTheRecordIsNotResolvedWhileANodeAnswers(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		resolved := 0
+		r.config.SRV = "_couchbase._tcp.a"
+		r.config.Resolve = func(context.Context, string) ([]string, error) {
+			resolved++
+			return []string{"a:11210"}, nil
+		}
+		c := r.open()
+		defer c.Close()
+		c.Bucket("bucket")
+		after(time.Minute)
+		if resolved != 1 || len(r.Dials()) != 1 {
+			t.Errorf("resolved %d times, dialled %q", resolved, r.Dials())
 		}
 	})
 }
