@@ -594,3 +594,64 @@ func TestOlderServers(t *testing.T) {
 		}, couchbasetest.Nodes(2), couchbasetest.Version(version))
 	}
 }
+
+// Which timeout holds for an operation that is refused for ever.
+func TestTimeoutsOfOperations(t *testing.T) {
+	durable := couchbase.DurabilityLevelMajority
+	for _, test := range []struct {
+		name    string
+		options couchbase.TimeoutsConfig
+		upsert  couchbase.UpsertOptions
+		want    time.Duration
+	}{
+		{"the default", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{}, 2500 * time.Millisecond},
+		{"the default of a durable write", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{DurabilityLevel: durable}, 10 * time.Second},
+		{"the cluster's", couchbase.TimeoutsConfig{KVTimeout: time.Second}, couchbase.UpsertOptions{}, time.Second},
+		{"the cluster's of a durable write", couchbase.TimeoutsConfig{KVTimeout: time.Second, KVDurableTimeout: 3 * time.Second}, couchbase.UpsertOptions{DurabilityLevel: durable}, 3 * time.Second},
+		{"the operation's", couchbase.TimeoutsConfig{KVTimeout: time.Second}, couchbase.UpsertOptions{Timeout: 4 * time.Second}, 4 * time.Second},
+		{"the operation's of a durable write", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{Timeout: time.Second, DurabilityLevel: durable}, time.Second},
+		{"a write whose copies are observed has the usual one", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{PersistTo: 1}, 2500 * time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+				client := connect(t, server, couchbase.ClusterOptions{TimeoutsConfig: test.options})
+				defer client.Close(nil)
+				server.Use(memd.OpSet, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
+					return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
+				}))
+				began := time.Now()
+				_, err := client.Bucket("default").DefaultCollection().Upsert("a", 1, &test.upsert)
+				if took := time.Since(began); took != test.want || !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+					t.Errorf("%v after %v", err, took)
+				}
+			}, couchbasetest.Nodes(2))
+		})
+	}
+}
+
+// Each operation asks its own strategy, or that of the cluster.
+func TestTheStrategyOfTheCluster(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+		asked := 0
+		client := connect(t, server, couchbase.ClusterOptions{RetryStrategy: askedStrategy(func(couchbase.RetryReason) { asked++ })})
+		defer client.Close(nil)
+		c := client.Bucket("default").DefaultCollection()
+		must[*couchbase.ExistsResult](t)(c.Exists("a", nil))
+		server.Use(couchbasetest.AnyOpcode, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
+			return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
+		}))
+		for _, op := range operations {
+			asked = 0
+			began := time.Now()
+			if err := op.run(c, "a", func(any) {}); asked == 0 || !errors.Is(err, couchbase.ErrTemporaryFailure) || errors.Is(err, couchbase.ErrTimeout) || time.Since(began) != 0 {
+				t.Errorf("%s: %v after %v, asked %d times", op.name, err, time.Since(began), asked)
+			}
+			asked = 0
+			own := setField("RetryStrategy", couchbase.RetryStrategy(couchbase.NewBestEffortRetryStrategy(nil)))
+			err := op.run(c, "a", func(o any) { own(o); setField("Timeout", 20*time.Millisecond)(o) })
+			if asked != 0 || !errors.Is(err, couchbase.ErrTimeout) {
+				t.Errorf("%s with a strategy of its own: %v, the cluster's was asked %d times", op.name, err, asked)
+			}
+		}
+	})
+}

@@ -171,3 +171,22 @@ func TestTheRecordIsNotResolvedWhileANodeAnswers(t *testing.T) {
 		}
 	})
 }
+
+// A node says with its first answer that it has left the cluster.
+func TestAConnectionToANodeThatHasLeftIsClosed(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(1)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(time.Second)
+		r.nodes["a"].Change(func() { // only the other node knows the newer map
+			r.nodes["a"].Maps = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, true }
+		})
+		r.SetMap(only(2))
+		r.nodes["b"].Cut()
+		after(time.Second)
+		if v := version(b.Snapshot()); v.Revision != 2 || r.nodes["b"].Conns() != 0 {
+			t.Errorf("revision %d, %d connections", v.Revision, r.nodes["b"].Conns())
+		}
+	})
+}
