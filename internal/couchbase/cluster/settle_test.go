@@ -190,3 +190,37 @@ func TestAConnectionToANodeThatHasLeftIsClosed(t *testing.T) {
 		}
 	})
 }
+
+func TestABucketIsAskedForEverySecondAtLeast(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = []string{"bucket"} })
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(31 * time.Second)
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = nil })
+		after(time.Second)
+		if b.Snapshot() == nil {
+			t.Errorf("a second after the bucket was made: %v", b.Err())
+		}
+	})
+}
+
+func TestASeedWithABrokenMapKeepsNoConnection(t *testing.T) {
+	broken := only(1)
+	broken.VBuckets = [][]int{{0, 0, 0, 0, 0}} // no bucket has four replicas
+	inBubble(t, []string{"a"}, []nodescript.Map{broken}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(10 * time.Second)
+		if n := r.nodes["a"].Conns(); n > 1 || b.Snapshot() != nil || b.Err() == nil {
+			t.Errorf("%d connections, %v", n, b.Err())
+		}
+		r.SetMap(only(2))
+		after(10 * time.Second)
+		if b.Snapshot() == nil {
+			t.Error(b.Err())
+		}
+	})
+}
