@@ -224,3 +224,33 @@ func TestASeedWithABrokenMapKeepsNoConnection(t *testing.T) {
 		}
 	})
 }
+
+// A node that answers no request for a map is asked by one NOOP whether it still answers; each silence is found anew.
+func TestEachSilenceIsFound(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		r.config.PollInterval, r.config.PollTimeout = 100*ms, 50*ms
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(ms)
+		conn := b.Snapshot().Endpoints[0].Conn()
+		a := r.nodes["a"]
+		nothing := func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false }
+		a.Change(func() { // it answers NOOPs, 600 ms late
+			a.Maps = nothing
+			a.Script = func(q memd.Packet) (memd.Packet, bool) {
+				<-time.After(600 * ms)
+				return memd.Packet{}, true
+			}
+		})
+		after(700 * ms)
+		if n := len(r.Log()); n != 1 || b.Snapshot().Endpoints[0].Conn() != conn {
+			t.Errorf("%d requests: %v", n, r.Log())
+		}
+		a.Change(func() { a.Script = nothing })
+		after(3 * time.Second)
+		if b.Snapshot().Endpoints[0].Conn() == conn {
+			t.Error("the connection is still there")
+		}
+	})
+}

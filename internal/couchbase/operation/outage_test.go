@@ -312,6 +312,63 @@ func TestWhatOpensABreaker(t *testing.T) {
 	}
 }
 
+// The canary is a NOOP of the client's own, never an operation, however long its answer takes.
+func TestAnOperationIsNeverACanary(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		openBreaker(w)
+		w.nodes["a"].Change(func() { w.nodes["a"].Script = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false } })
+		<-time.After(110 * ms) // the canary is under way
+		w.ClearLog()
+		for range 5 {
+			<-time.After(100 * ms)
+			q := w.increment(keyOf0)
+			q.Strategy = declining()
+			if _, err := w.do(q); !errors.Is(err, operation.ErrCircuitBreakerOpen) {
+				t.Errorf("%v", err)
+			}
+		}
+		if len(w.Log()) != 0 {
+			t.Errorf("requests %v", w.requests())
+		}
+	}, breaks)
+}
+
+func TestABreakerStaysOpenUntilItsCanaryIsAnswered(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		openBreaker(w)
+		w.nodes["a"].Refuse(true)
+		w.nodes["a"].Cut()
+		<-time.After(500 * ms) // there is no connection for a canary
+		w.nodes["a"].Refuse(false)
+		w.ClearLog()
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		if log := w.Log(); len(log) != 2 || log[0].Request.Opcode != memd.OpNoop {
+			t.Errorf("requests %v", w.requests())
+		}
+	}, breaks)
+}
+
+// An operation that its caller cancels shows nothing about the node.
+func TestACancelledOperationDoesNotOpenABreaker(t *testing.T) {
+	inWorld(t, silence, func(w *world) {
+		ctx, cancel := cancelled(10*ms, nil)()
+		defer cancel()
+		if _, err := w.within(ctx, time.Second, w.get(keyOf0)); !errors.Is(err, operation.ErrRequestCanceled) {
+			t.Fatal(err)
+		}
+		w.nodes["a"].Change(func() { w.nodes["a"].Script = nil })
+		q := w.get(keyOf0)
+		q.Strategy = declining()
+		if _, err := w.do(q); err != nil {
+			t.Error(err)
+		}
+	}, breaks, func(_ *world, c *cluster.Config, _ *operation.Config) {
+		c.Breaker.Good = func(err error) bool { return err == nil }
+	})
+}
+
 func TestCloseWakesAnOperationThatCouldBeRepeated(t *testing.T) {
 	inWorld(t, silence, func(w *world) {
 		time.AfterFunc(10*ms, w.client.Close)
