@@ -655,3 +655,34 @@ func TestTheStrategyOfTheCluster(t *testing.T) {
 		}
 	})
 }
+
+// What an error calls itself first, whatever else errors.Is finds in it.
+func TestWhatAnErrorCallsItself(t *testing.T) {
+	withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+		must[*couchbase.GetResult](t)(c.GetAndLock("a", 30*time.Second, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		declines := askedStrategy(func(couchbase.RetryReason) {})
+		for _, test := range []struct {
+			says string
+			err  error
+			is   []error
+		}{
+			{"request canceled | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Context: ctx})), []error{couchbase.ErrRequestCanceled, context.Canceled, couchbase.ErrDocumentLocked}},
+			{"unambiguous timeout | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Timeout: time.Millisecond})), []error{couchbase.ErrUnambiguousTimeout, couchbase.ErrTimeout, couchbase.ErrDocumentLocked}},
+			{"document locked | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{RetryStrategy: declines})), []error{couchbase.ErrDocumentLocked}},
+			{"cas mismatch | ", c.Unlock("a", 1, nil), []error{couchbase.ErrCasMismatch}},
+			{"document not found | ", second(c.Binary().Append("none", nil, nil)), []error{couchbase.ErrDocumentNotFound}},
+		} {
+			if !strings.HasPrefix(test.err.Error(), test.says) {
+				t.Errorf("it calls itself %v", test.err)
+			}
+			for _, want := range test.is {
+				if !errors.Is(test.err, want) {
+					t.Errorf("%v does not match %q", test.err, want)
+				}
+			}
+		}
+	})
+}
