@@ -230,7 +230,7 @@ func TestWritesOfADocumentThatIsNotThere(t *testing.T) {
 }
 
 func TestIDsOfAllKinds(t *testing.T) {
-	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+	withCluster(t, func(t *testing.T, _ *couchbasetest.Cluster, client *couchbase.Cluster) {
 		b := client.Bucket("default")
 		manager := b.CollectionsV2()
 		if err := manager.CreateScope("s%_-1", nil); err != nil {

@@ -255,7 +255,7 @@ func TestEachSilenceIsFound(t *testing.T) {
 		nothing := func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false }
 		a.Change(func() { // it answers NOOPs, 600 ms late
 			a.Maps = nothing
-			a.Script = func(q memd.Packet) (memd.Packet, bool) {
+			a.Script = func(memd.Packet) (memd.Packet, bool) {
 				<-time.After(600 * ms)
 				return memd.Packet{}, true
 			}
