@@ -139,6 +139,7 @@ func TestCallsThatAreRefusedBeforeTheNetworkIsUsed(t *testing.T) {
 				{"an empty id", c, "", nil, "id"},
 				{"a long id", c, long, nil, "250"},
 				{"a long id in a collection", named, long[:247], nil, "246"},
+				{"a long id in the default collection of another scope", client.Bucket("default").Scope("s").Collection("_default"), long[:247], nil, "246"},
 				{"a negative timeout", c, "a", setField("Timeout", time.Duration(-1)), "Timeout"},
 				{"another user", c, "a", setField("Internal.User", "x"), "Internal.User"},
 				{"no bucket", client.Bucket("").DefaultCollection(), "a", nil, "bucket"},
