@@ -605,7 +605,7 @@ func TestTimeoutsOfOperations(t *testing.T) {
 		{"the cluster's of a durable write", couchbase.TimeoutsConfig{KVTimeout: time.Second, KVDurableTimeout: 3 * time.Second}, couchbase.UpsertOptions{DurabilityLevel: durable}, 3 * time.Second},
 		{"the operation's", couchbase.TimeoutsConfig{KVTimeout: time.Second}, couchbase.UpsertOptions{Timeout: 4 * time.Second}, 4 * time.Second},
 		{"the operation's of a durable write", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{Timeout: time.Second, DurabilityLevel: durable}, time.Second},
-		{"a write whose copies are observed has the usual one", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{PersistTo: 1}, 2500 * time.Millisecond},
+		{"a write whose copies are observed has that of a durable one", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{PersistTo: 1}, 10 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
@@ -665,7 +665,7 @@ func TestWhatAnErrorCallsItself(t *testing.T) {
 			is   []error
 		}{
 			{"request canceled | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Context: ctx})), []error{couchbase.ErrRequestCanceled, context.Canceled, couchbase.ErrDocumentLocked}},
-			{"unambiguous timeout | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Timeout: time.Millisecond})), []error{couchbase.ErrUnambiguousTimeout, couchbase.ErrTimeout, couchbase.ErrDocumentLocked}},
+			{"unambiguous timeout: document locked", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Timeout: time.Millisecond})), []error{couchbase.ErrUnambiguousTimeout, couchbase.ErrTimeout, couchbase.ErrDocumentLocked}},
 			{"document locked | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{RetryStrategy: declines})), []error{couchbase.ErrDocumentLocked}},
 			{"cas mismatch | ", c.Unlock("a", 1, nil), []error{couchbase.ErrCasMismatch}},
 			{"document not found | ", second(c.Binary().Append("none", nil, nil)), []error{couchbase.ErrDocumentNotFound}},
