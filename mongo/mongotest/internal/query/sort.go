@@ -1,8 +1,6 @@
 package query
 
 import (
-	"slices"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
@@ -116,7 +114,10 @@ func (s *Sort) Check(doc []byte) error {
 }
 
 // Documents sorts documents, keeping the order of equal ones.
-func (s *Sort) Documents(docs [][]byte) {
+func (s *Sort) Documents(docs [][]byte) { _ = s.Order(nil, docs) }
+
+// Order is Documents that ends with the work, whose error it returns.
+func (s *Sort) Order(w *Work, docs [][]byte) error {
 	type keyed struct {
 		doc []byte
 		key []Value
@@ -125,9 +126,15 @@ func (s *Sort) Documents(docs [][]byte) {
 	for i, doc := range docs {
 		list[i].doc = doc
 		list[i].key, _ = s.key(doc)
+		if err := w.Bytes(len(doc)); err != nil {
+			return err
+		}
 	}
-	slices.SortStableFunc(list, func(a, b keyed) int { return s.compare(a.key, b.key) })
+	if err := SortStable(w, list, func(a, b keyed) int { return s.compare(a.key, b.key) }); err != nil {
+		return err
+	}
 	for i := range list {
 		docs[i] = list[i].doc
 	}
+	return nil
 }
