@@ -121,7 +121,7 @@ func onlyValue(c condition) Value {
 	case *leaf:
 		list, _ := c.predicate.(in)
 		var one Value
-		for _, p := range list {
+		for _, p := range list.list {
 			e, ok := p.(equalTo)
 			if !ok || !plainID(e.value) || !one.Missing() && !Equal(one, e.value) {
 				return Value{}

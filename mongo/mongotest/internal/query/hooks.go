@@ -24,7 +24,8 @@ type Pipeline func(doc []byte, vars any) ([]byte, error)
 // Matching carries what a match depends on besides the document, and what it found. One may serve many documents, one
 // after the other.
 type Matching struct {
-	Vars any // of $expr
+	Vars any   // of $expr
+	Work *Work // of the evaluation
 
 	element int // of the outermost array that a condition was met in, plus one
 	err     error
