@@ -18,6 +18,9 @@ const stepsPerCheck = 1000
 // the evaluation's error.
 func NewWork(check func() error) *Work { return &Work{check: check, left: stepsPerCheck} }
 
+// Restart begins another evaluation.
+func (w *Work) Restart() { w.left, w.err = stepsPerCheck, nil }
+
 // Do counts steps, each of which is as much work as one small value. After an error the evaluation must end.
 func (w *Work) Do(steps int) error {
 	if w == nil {
@@ -36,6 +39,14 @@ func (w *Work) ask() error {
 	}
 	if w.err != nil {
 		w.left = 0
+	}
+	return w.err
+}
+
+// Err returns the error with which the evaluation ended, nil if it may go on.
+func (w *Work) Err() error {
+	if w == nil {
+		return nil
 	}
 	return w.err
 }
