@@ -57,6 +57,26 @@ func TestAFaultOfTheClusterWaitsForOperationsWithFaults(t *testing.T) {
 	})
 }
 
+func TestAFaultOfTheClusterHappensOnlyDuringItsClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := servedReferee(t, 2)
+		a, b := OpID{0, 1}, OpID{1, 1}
+		if r.breaks(a) {
+			t.Error("a fault happens without a claim")
+		}
+		if !r.claim(t.Context(), a, FailedOver) {
+			t.Fatal("no claim")
+		}
+		if r.breaks(b) {
+			t.Error("a fault happens in the claim of another operation")
+		}
+		r.end(a, true) // for example because the client has given the operation up
+		if r.breaks(a) {
+			t.Error("a fault happens after its claim has ended")
+		}
+	})
+}
+
 func TestAfterAFaultOfTheClusterFaultsWaitForEveryWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := servedReferee(t, 2)
