@@ -139,6 +139,7 @@ func TestCallsThatAreRefusedBeforeTheNetworkIsUsed(t *testing.T) {
 				{"an empty id", c, "", nil, "id"},
 				{"a long id", c, long, nil, "250"},
 				{"a long id in a collection", named, long[:247], nil, "246"},
+				{"a long id in the default collection of another scope", client.Bucket("default").Scope("s").Collection("_default"), long[:247], nil, "246"},
 				{"a negative timeout", c, "a", setField("Timeout", time.Duration(-1)), "Timeout"},
 				{"another user", c, "a", setField("Internal.User", "x"), "Internal.User"},
 				{"no bucket", client.Bucket("").DefaultCollection(), "a", nil, "bucket"},
@@ -194,7 +195,7 @@ func checkLargeValues(t *testing.T, c *couchbase.Collection) {
 		"prepend":   second(c.Binary().Prepend("a", large, nil)),
 		"mutate-in": second(c.MutateIn("a", []couchbase.MutateInSpec{couchbase.UpsertSpec("p", string(large[:4<<20]), nil)}, nil)),
 	} {
-		if !errors.Is(err, couchbase.ErrInvalidArgument) || !errors.Is(err, couchbase.ErrValueTooLarge) || !strings.Contains(err.Error(), "20971520") {
+		if errors.Is(err, couchbase.ErrInvalidArgument) || !errors.Is(err, couchbase.ErrValueTooLarge) || !strings.Contains(err.Error(), "20971520") {
 			t.Errorf("%s of a large value: %v", name, err)
 		}
 	}

@@ -31,7 +31,7 @@ func (c *Collection) Exists(id string, opts *ExistsOptions) (docOut *ExistsResul
 	}
 	call.Extras = append(call.room(), memd.MetaVersion)
 	switch err := call.run(); {
-	case errors.Is(err, ErrDocumentNotFound) && !errors.Is(err, ErrTimeout):
+	case errors.Is(err, ErrDocumentNotFound):
 		return &ExistsResult{}, nil
 	case err != nil:
 		return nil, err

@@ -44,12 +44,12 @@ const (
 // maxValue is the largest value of a document, in bytes before compression, that servers take.
 const maxValue = 20 << 20
 
-// checkValue checks the size of a value.
+// checkValue checks the size of a value. The error matches ErrValueTooLarge and not ErrInvalidArgument, as that of a server.
 func checkValue(field string, value []byte) error {
 	if len(value) <= maxValue {
 		return nil
 	}
-	return fmt.Errorf("%w%w", invalid("%s has %d bytes, but a server takes at most %d", field, len(value), maxValue), silent{ErrValueTooLarge})
+	return fmt.Errorf("couchbase: %s has %d bytes, but a server takes at most %d%w", field, len(value), maxValue, silent{ErrValueTooLarge})
 }
 
 // checkCall checks what all operations on a document have in common.

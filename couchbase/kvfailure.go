@@ -62,7 +62,7 @@ func kindOf(e *operation.Error) error {
 	if len(kinds) == 0 {
 		return e
 	}
-	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok && (!e.HasStatus || e.Status.Known()) {
+	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok {
 		if inner := attempt.Unwrap(); len(inner) > 0 {
 			return publicKind(inner[0])
 		}

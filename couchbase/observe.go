@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
@@ -54,14 +55,15 @@ func (c *kvCall) observeDurability(result *MutationResult) error {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithDeadline(ctx, c.Began.Add(c.timeout(c.collection.bucket.cluster)))
-	defer cancel()
-	reports := make(chan report)
+	w := &watch{call: c, result: result, reports: make(chan report), enough: make(chan struct{}), cancel: cancel}
+	defer close(w.enough)
+	w.running.Store(int32(copies)) //nolint:gosec // there are at most four
 	for i := range copies {
-		go c.watch(ctx, result, i, reports)
+		go w.ask(ctx, i)
 	}
 	for have := make([]seen, copies); !d.satisfiedBy(have); {
 		select {
-		case r := <-reports:
+		case r := <-w.reports:
 			if r.err != nil {
 				return r.err
 			}
@@ -73,23 +75,39 @@ func (c *kvCall) observeDurability(result *MutationResult) error {
 	return nil
 }
 
-// watch asks one copy until it has all, or the context ends. It may end some milliseconds after the context, when the write has returned.
-func (c *kvCall) watch(ctx context.Context, result *MutationResult, copyIndex int, reports chan<- report) {
+// watch is the looks at the copies of one write. It may end later than the write: a look that is not needed any more is not cancelled,
+// because its reply would then be an orphan.
+type watch struct {
+	call    *kvCall
+	result  *MutationResult
+	reports chan report
+	enough  chan struct{} // closed when nobody reads reports any more
+	running atomic.Int32  // the copies that are asked; the last one calls cancel
+	cancel  context.CancelFunc
+}
+
+// ask asks one copy until it has all, or nobody wants to know.
+func (w *watch) ask(ctx context.Context, copyIndex int) {
+	defer func() {
+		if w.running.Add(-1) == 0 {
+			w.cancel()
+		}
+	}()
 	for pause := leastObservePause; ; pause = min(2*pause, mostObservePause) {
-		s, err := c.lookAt(ctx, result, copyIndex)
+		s, err := w.call.lookAt(ctx, w.result, copyIndex)
 		if !errors.Is(err, ErrMutationLost) && !errors.Is(err, ErrDurabilityAmbiguous) {
 			err = nil // the copy may answer the next time
 		}
 		select {
-		case reports <- report{copyIndex, s, err}:
-		case <-ctx.Done():
+		case w.reports <- report{copyIndex, s, err}:
+		case <-w.enough:
 			return
 		}
-		if err != nil || s.done(c.durability) {
+		if err != nil || s.done(w.call.durability) {
 			return
 		}
 		select {
-		case <-ctx.Done():
+		case <-w.enough:
 			return
 		case <-time.After(pause):
 		}

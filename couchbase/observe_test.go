@@ -3,6 +3,8 @@ package couchbase_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,4 +115,21 @@ func TestAWaitForCopiesEndsWithItsContext(t *testing.T) {
 			}
 		}
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
+}
+
+// TestLooksThatAreNotNeededLeaveNoOrphans: the slow copy answers after the write has returned.
+func TestLooksThatAreNotNeededLeaveNoOrphans(t *testing.T) {
+	logged := watch(t)
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		c := client.Bucket("default").DefaultCollection()
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 0, &couchbase.UpsertOptions{PersistTo: 3}))
+		slowNode(server, server.Owners("default", "a")[2], 300*time.Millisecond)
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, &couchbase.UpsertOptions{ReplicateTo: 1}))
+		<-time.After(time.Minute)
+		logged.mu.Lock()
+		defer logged.mu.Unlock()
+		if slices.ContainsFunc(logged.lines, func(line string) bool { return strings.Contains(line, "Orphan") }) {
+			t.Errorf("%q", logged.lines)
+		}
+	}, couchbasetest.Nodes(3), couchbasetest.Buckets(couchbasetest.Bucket{Name: "default", Replicas: 2}))
 }

@@ -43,7 +43,10 @@ func (l retryLog) Observe(ctx context.Context, e retry.Event) {
 // ordinary reports whether an operation ended as an application may expect: by an answer that gives no reason for a retry, such as
 // "document not found", or by its own cancellation. Its line would fill a log that is about trouble.
 func ordinary(e *retry.Event) bool {
-	if e.Reason != retry.ReasonUnknown {
+	switch {
+	case e.Name == kvObserve.name, e.Name == kvObserveSeq.name: // another look at the copy follows
+		return true
+	case e.Reason != retry.ReasonUnknown:
 		return false
 	}
 	return e.Why == retry.WhyCancelled || e.Stage == retry.StageResponded && !e.Unsettled

@@ -69,6 +69,9 @@ func TestOnlyRefusedRetriesAreLoggedAtInfo(t *testing.T) {
 			time.AfterFunc(time.Second, cancel)
 			return second(c.Get("a", &couchbase.GetOptions{Context: ctx}))
 		}},
+		{"a copy that cannot be asked", expected, func(server *couchbasetest.Cluster) { server.Kill(server.Owners("default", "a")[1]) }, func(c *couchbase.Collection, _ couchbase.Cas) error {
+			return second(c.Upsert("a", 1, &couchbase.UpsertOptions{ReplicateTo: 1, Timeout: time.Second}))
+		}},
 		{"ambiguous durability", refused, always(memd.OpSet, couchbasetest.Fault{Status: memd.StatusSyncWriteAmbiguous}), func(c *couchbase.Collection, _ couchbase.Cas) error {
 			return second(c.Upsert("a", 1, nil))
 		}},

@@ -230,7 +230,7 @@ func TestWritesOfADocumentThatIsNotThere(t *testing.T) {
 }
 
 func TestIDsOfAllKinds(t *testing.T) {
-	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+	withCluster(t, func(t *testing.T, _ *couchbasetest.Cluster, client *couchbase.Cluster) {
 		b := client.Bucket("default")
 		manager := b.CollectionsV2()
 		if err := manager.CreateScope("s%_-1", nil); err != nil {
@@ -588,4 +588,96 @@ func TestOlderServers(t *testing.T) {
 			}
 		}, couchbasetest.Nodes(2), couchbasetest.Version(version))
 	}
+}
+
+// Which timeout holds for an operation that is refused for ever.
+func TestTimeoutsOfOperations(t *testing.T) {
+	durable := couchbase.DurabilityLevelMajority
+	for _, test := range []struct {
+		name    string
+		options couchbase.TimeoutsConfig
+		upsert  couchbase.UpsertOptions
+		want    time.Duration
+	}{
+		{"the default", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{}, 2500 * time.Millisecond},
+		{"the default of a durable write", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{DurabilityLevel: durable}, 10 * time.Second},
+		{"the cluster's", couchbase.TimeoutsConfig{KVTimeout: time.Second}, couchbase.UpsertOptions{}, time.Second},
+		{"the cluster's of a durable write", couchbase.TimeoutsConfig{KVTimeout: time.Second, KVDurableTimeout: 3 * time.Second}, couchbase.UpsertOptions{DurabilityLevel: durable}, 3 * time.Second},
+		{"the operation's", couchbase.TimeoutsConfig{KVTimeout: time.Second}, couchbase.UpsertOptions{Timeout: 4 * time.Second}, 4 * time.Second},
+		{"the operation's of a durable write", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{Timeout: time.Second, DurabilityLevel: durable}, time.Second},
+		{"a write whose copies are observed has that of a durable one", couchbase.TimeoutsConfig{}, couchbase.UpsertOptions{PersistTo: 1}, 10 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+				client := connect(t, server, couchbase.ClusterOptions{TimeoutsConfig: test.options})
+				defer client.Close(nil)
+				server.Use(memd.OpSet, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
+					return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
+				}))
+				began := time.Now()
+				_, err := client.Bucket("default").DefaultCollection().Upsert("a", 1, &test.upsert)
+				if took := time.Since(began); took != test.want || !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+					t.Errorf("%v after %v", err, took)
+				}
+			}, couchbasetest.Nodes(2))
+		})
+	}
+}
+
+// Each operation asks its own strategy, or that of the cluster.
+func TestTheStrategyOfTheCluster(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+		asked := 0
+		client := connect(t, server, couchbase.ClusterOptions{RetryStrategy: askedStrategy(func(couchbase.RetryReason) { asked++ })})
+		defer client.Close(nil)
+		c := client.Bucket("default").DefaultCollection()
+		must[*couchbase.ExistsResult](t)(c.Exists("a", nil))
+		server.Use(couchbasetest.AnyOpcode, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
+			return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
+		}))
+		for _, op := range operations {
+			asked = 0
+			began := time.Now()
+			if err := op.run(c, "a", func(any) {}); asked == 0 || !errors.Is(err, couchbase.ErrTemporaryFailure) || errors.Is(err, couchbase.ErrTimeout) || time.Since(began) != 0 {
+				t.Errorf("%s: %v after %v, asked %d times", op.name, err, time.Since(began), asked)
+			}
+			asked = 0
+			own := setField("RetryStrategy", couchbase.RetryStrategy(couchbase.NewBestEffortRetryStrategy(nil)))
+			err := op.run(c, "a", func(o any) { own(o); setField("Timeout", 20*time.Millisecond)(o) })
+			if asked != 0 || !errors.Is(err, couchbase.ErrTimeout) {
+				t.Errorf("%s with a strategy of its own: %v, the cluster's was asked %d times", op.name, err, asked)
+			}
+		}
+	})
+}
+
+// What an error calls itself first, whatever else errors.Is finds in it.
+func TestWhatAnErrorCallsItself(t *testing.T) {
+	withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+		must[*couchbase.GetResult](t)(c.GetAndLock("a", 30*time.Second, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		declines := askedStrategy(func(couchbase.RetryReason) {})
+		for _, test := range []struct {
+			says string
+			err  error
+			is   []error
+		}{
+			{"request canceled | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Context: ctx})), []error{couchbase.ErrRequestCanceled, context.Canceled, couchbase.ErrDocumentLocked}},
+			{"unambiguous timeout: document locked", second(c.Upsert("a", 1, &couchbase.UpsertOptions{Timeout: time.Millisecond})), []error{couchbase.ErrUnambiguousTimeout, couchbase.ErrTimeout, couchbase.ErrDocumentLocked}},
+			{"document locked | ", second(c.Upsert("a", 1, &couchbase.UpsertOptions{RetryStrategy: declines})), []error{couchbase.ErrDocumentLocked}},
+			{"cas mismatch | ", c.Unlock("a", 1, nil), []error{couchbase.ErrCasMismatch}},
+			{"document not found | ", second(c.Binary().Append("none", nil, nil)), []error{couchbase.ErrDocumentNotFound}},
+		} {
+			if !strings.HasPrefix(test.err.Error(), test.says) {
+				t.Errorf("it calls itself %v", test.err)
+			}
+			for _, want := range test.is {
+				if !errors.Is(test.err, want) {
+					t.Errorf("%v does not match %q", test.err, want)
+				}
+			}
+		}
+	})
 }

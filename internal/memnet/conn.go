@@ -89,6 +89,9 @@ func (c *Conn) Abort(err error) {
 // they use a connection that was idle.
 func (c *Conn) OpenAndSilent() bool { return c.in.openAndSilent() }
 
+// Ended reports whether a read would return an error.
+func (c *Conn) Ended() bool { return c.in.atEnd() }
+
 // Processed reports that n more of the bytes that came to this end have been dealt with, see [Network.Unprocessed].
 func (c *Conn) Processed(n int) { c.in.processed(int64(n)) }
 

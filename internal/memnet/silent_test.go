@@ -1,6 +1,8 @@
 package memnet
 
 import (
+	"errors"
+	"os"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -32,6 +34,12 @@ func TestWhetherAConnectionIsOpenAndSilent(t *testing.T) {
 				synctest.Wait()
 				if got := client.OpenAndSilent(); got != c.want {
 					t.Errorf("it is reported as %v", got)
+				}
+				_ = client.SetReadDeadline(time.Now().Add(time.Hour))
+				ended := client.Ended()
+				n, err := client.Read(make([]byte, 1))
+				if waited := errors.Is(err, os.ErrDeadlineExceeded); ended != (n == 0 && !waited) && c.name != "with bytes on their way it is" {
+					t.Errorf("Ended returns %v; then a read returns %d, %v", ended, n, err)
 				}
 			})
 		})

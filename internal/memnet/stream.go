@@ -179,8 +179,18 @@ func (s *stream) read(b []byte) (int, error) {
 func (s *stream) openAndSilent() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ended := s.readClosed || s.failure != nil || s.writeClosed && len(s.onWay) == 0
-	return !ended && len(s.buffer) == s.offset
+	return !s.endedLocked() && len(s.buffer) == s.offset
+}
+
+// atEnd reports whether a read would return an error.
+func (s *stream) atEnd() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readClosed || s.endedLocked() && len(s.buffer) == s.offset
+}
+
+func (s *stream) endedLocked() bool {
+	return s.readClosed || s.failure != nil || s.writeClosed && len(s.onWay) == 0
 }
 
 // takeLocked copies arrived bytes to b, and wakes a write that waits for room.

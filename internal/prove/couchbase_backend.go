@@ -36,10 +36,10 @@ var Couchbase = &Backend{
 // of an operation and the pause after it: a second try is sent to it too.
 func couchbaseTiming() Timing {
 	return Timing{
-		Connect:   time.Second,
-		KeyValue:  time.Second,
-		Durable:   time.Second,
-		BlackHole: 1300 * time.Millisecond,
+		Connect:   5 * time.Second, // longer than a black hole, so that a connection outlives it
+		KeyValue:  1500 * time.Millisecond,
+		Durable:   1500 * time.Millisecond,
+		BlackHole: 1900 * time.Millisecond,
 		Lock:      50 * time.Millisecond,
 		Pause:     100 * time.Millisecond,
 	}

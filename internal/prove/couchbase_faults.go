@@ -35,7 +35,8 @@ func (s *couchbaseSite) strike(f *planned, document string) (repair func() error
 // staleMapTime is how long a node that holds its map stays after all its vbuckets have moved, so that clients may ask it for the map.
 const staleMapTime = 10 * time.Second
 
-// rebalance puts a new node in the place of one, and moves vbuckets until that of the document has moved. The repair moves the others.
+// rebalance puts a new node in the place of one, and moves vbuckets until that of the document has moved. The repair moves the others,
+// and the old node leaves soon after that, as in a real rebalance.
 func (s *couchbaseSite) rebalance(node int, document string) (repair func() error, err error) {
 	added, err := s.AddNode()
 	if err != nil {
@@ -51,12 +52,14 @@ func (s *couchbaseSite) rebalance(node int, document string) (repair func() erro
 	s.awaitClients(added)
 	for s.Owners(bucketName, document)[0] == node && r.Move() {
 	}
+	stays := s.settings.Timing.Pause // requests that are on their way to the node are answered
+	if s.heldMaps {
+		stays = staleMapTime
+	}
 	return func() error {
-		if s.heldMaps {
-			for r.Move() {
-			}
-			pause(context.Background(), staleMapTime)
+		for r.Move() {
 		}
+		pause(context.Background(), stays)
 		r.Finish()
 		return nil
 	}, nil

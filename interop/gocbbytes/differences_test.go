@@ -8,6 +8,7 @@ const (
 	majority   = "gocb gives a write with the level majority KVTimeout, 2.5 s; ours gives it KVDurableTimeout, 10 s, as RFC 0059 says"
 	message    = "gocb takes the spaces out of a json.RawMessage in a change; ours sends it as it is"
 	decrement  = "gocb does not create the document of a DecrementOp whose Initial is 0; ours creates it, as Initial's comment says"
+	locks      = "gocb sends a lock time below a second as 0 and one above 30 s as it is, for which servers take their default; ours sends 1 and 30"
 	user       = "ours does not act for another user: it refuses the option"
 )
 
@@ -29,6 +30,9 @@ var differences = map[string]string{
 	"replace: of 32 bytes":                                  smallest,
 	"mutate-in: a message":                                  message,
 	"bulk: counters":                                        decrement,
+	"lock and unlock: 500ms":                                locks,
+	"lock and unlock: 31s":                                  locks,
+	"lock and unlock: 1h0m0s":                               locks,
 	"user: get":                                             user,
 	"user: lookup-in":                                       user,
 	"user: upsert with all frames":                          user,

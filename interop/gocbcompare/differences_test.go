@@ -3,7 +3,7 @@ package gocbcompare
 // The reasons of odd inputs.
 const (
 	oddRefused   = "gocb sends it, and the server refuses it; ours refuses it before anything is sent"
-	oddNegative  = "gocb takes a negative duration for none; ours refuses it"
+	oddNegative  = "gocb sends a negative expiry as one second; ours refuses it"
 	oddLate      = "gocb sends the low 32 bits of an expiry after the year 2106; ours refuses it"
 	oddCopies    = "gocb writes, and then says that there are too few copies; ours says so before it writes"
 	oddCancelled = "ours also matches the context's error"
@@ -43,10 +43,10 @@ var differences = map[string]string{
 	"odd value: not JSON":          "ours says that the value cannot be encoded",
 	"odd content into a nil":       oddContent,
 	"odd content into what is no":  oddContent,
-	"odd a negative timeout":       oddNegative,
-	"odd lock for -":               oddNegative,
+	"odd a negative timeout":       "gocb takes a negative timeout for none; ours refuses it",
+	"odd lock for -":               "gocb sends a negative lock time as a very large one; ours refuses it",
 	"odd expiry -":                 oddNegative,
-	"odd expiry 1752000h":          oddLate,
+	"odd expiry 876000h":           oddLate,
 	"odd more copies than there":   oddCopies,
 	"odd ReplicateTo 1, but no":    "gocb counts the active node among the replicas of ReplicateTo; ours does not",
 	"odd PersistTo without":        "gocb refuses PersistTo and ReplicateTo without mutation tokens; ours looks at the copies by the document's CAS",

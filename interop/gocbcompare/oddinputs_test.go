@@ -18,6 +18,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
+// nodes is the number of nodes of the test server.
+const nodes = 2
+
 // bench is a client of a test server, and what the server has received.
 type bench struct {
 	server  *couchbasetest.Cluster
@@ -44,7 +47,7 @@ func TestPrintOddInputs(t *testing.T) {
 }
 
 func newBench(t *testing.T, io gocb.IoConfig) *bench {
-	server := couchbasetest.RunT(t, couchbasetest.Nodes(2))
+	server := couchbasetest.RunT(t, couchbasetest.Nodes(nodes))
 	if _, err := server.CreateCollection("default", "_default", couchbasetest.Collection{Name: "named"}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,22 +80,42 @@ func (b *bench) received() (n int64) {
 	return n
 }
 
+// settle waits until the nodes have received what was sent to them before: the client has one connection to each.
+func (b *bench) settle() {
+	for node := range nodes {
+		for i := 0; ; i++ {
+			if key := fmt.Sprint("settle ", i); b.server.Owners("default", key)[0] == node {
+				_, _ = b.c.Exists(key, &gocb.ExistsOptions{Timeout: time.Minute})
+				break
+			}
+		}
+	}
+}
+
 // odd prints the outcome of a call: the error, and whether anything was sent.
 func (b *bench) odd(name string, run func() error) {
+	b.settle()
 	before := b.received()
-	outcome := func() (text string) {
-		defer func() {
-			if v := recover(); v != nil {
-				text = fmt.Sprintf("panic: %v", v)
-			}
-		}()
-		return described(run())
-	}()
+	text := outcome(run)
+	b.settle()
 	sent := "nothing sent"
-	if b.received() != before {
+	if b.received() != before+nodes {
 		sent = "sent"
 	}
-	line("odd "+name, "%s, %s", outcome, sent)
+	line("odd "+name, "%s, %s", text, sent)
+}
+
+// ended prints the outcome of a call whose context ends: whether it was sent is chance.
+func (b *bench) ended(name string, run func() error) { line("odd "+name, "%s", outcome(run)) }
+
+// outcome says how a call ended.
+func outcome(run func() error) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprintf("panic: %v", v)
+		}
+	}()
+	return described(run())
 }
 
 // noEOF begins the text of an error about a lost connection that does not name EOF.
@@ -265,17 +288,26 @@ func (b *bench) values() {
 
 func (b *bench) times() {
 	c := b.c
-	for _, d := range []time.Duration{-time.Second, -1, 1, 200 * 365 * 24 * time.Hour} {
-		b.odd(fmt.Sprintf("expiry %v, Upsert", d), func() error { return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d})) })
-		b.odd(fmt.Sprintf("expiry %v, document after Upsert", d), func() error { return second(c.Get("expiring", nil)) })
-		b.odd(fmt.Sprintf("expiry %v, Touch", d), func() error {
-			_, _ = c.Upsert("expiring", 1, nil)
-			return second(c.Touch("expiring", d, nil))
+	var expiry uint32
+	b.server.Use(memd.OpSet, couchbasetest.Decide(func(r *couchbasetest.Request) couchbasetest.Fault {
+		expiry, _ = memd.ParseUint32(r.Extras[4:])
+		return couchbasetest.Fault{}
+	}))
+	for _, d := range []time.Duration{-time.Second, -1, 1, 100 * 365 * 24 * time.Hour} {
+		b.odd(fmt.Sprintf("expiry %v, Upsert", d), func() error {
+			expiry = 0
+			return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d}))
 		})
-		b.odd(fmt.Sprintf("expiry %v, document after Touch", d), func() error { return second(c.Get("expiring", nil)) })
+		moment := fmt.Sprint(expiry)
+		if expiry > 1<<20 {
+			moment = "a moment in " + time.Unix(int64(expiry), 0).UTC().Format("2006")
+		}
+		line(fmt.Sprintf("odd expiry %v, as it is sent", d), "%s", moment)
+		b.odd(fmt.Sprintf("expiry %v, Touch", d), func() error { return second(c.Touch("doc", d, nil)) })
 		b.odd(fmt.Sprintf("expiry %v, Increment", d), func() error {
 			return second(c.Binary().Increment(fmt.Sprint("expiring ", d), &gocb.IncrementOptions{Expiry: d, Initial: 1}))
 		})
+		_, _ = c.Upsert("doc", map[string]any{"n": 1, "list": []int{1}}, nil)
 		b.odd(fmt.Sprintf("expiry %v, MutateIn", d), func() error {
 			return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("e", 1, nil)}, &gocb.MutateInOptions{Expiry: d}))
 		})
@@ -283,9 +315,9 @@ func (b *bench) times() {
 	}
 	for _, d := range []time.Duration{-time.Second, 0, 1, 31 * time.Second, time.Hour} {
 		b.odd(fmt.Sprintf("lock for %v", d), func() error {
-			r, err := c.GetAndLock("expiring", d, nil)
+			r, err := c.GetAndLock("doc", d, nil)
 			if err == nil {
-				err = c.Unlock("expiring", r.Cas(), nil)
+				err = c.Unlock("doc", r.Cas(), nil)
 			}
 			return err
 		})
@@ -323,23 +355,23 @@ func (b *bench) contexts() {
 	caused, cancelCause := context.WithCancelCause(context.Background())
 	cancelCause(errOwn)
 	for name, ctx := range map[string]context.Context{"cancelled": cancelled, "expired": expired, "cancelled with a cause": caused} {
-		b.odd("a context that is "+name+", Get", func() error { return second(c.Get("doc", &gocb.GetOptions{Context: ctx})) })
-		b.odd("a context that is "+name+", Upsert", func() error { return second(c.Upsert("doc3", 1, &gocb.UpsertOptions{Context: ctx})) })
-		b.odd("a context that is "+name+", LookupIn", func() error {
+		b.ended("a context that is "+name+", Get", func() error { return second(c.Get("doc", &gocb.GetOptions{Context: ctx})) })
+		b.ended("a context that is "+name+", Upsert", func() error { return second(c.Upsert("doc3", 1, &gocb.UpsertOptions{Context: ctx})) })
+		b.ended("a context that is "+name+", LookupIn", func() error {
 			return second(c.LookupIn("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil)}, &gocb.LookupInOptions{Context: ctx}))
 		})
-		b.odd("replicas and a context that is "+name, func() error {
+		b.ended("replicas and a context that is "+name, func() error {
 			return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{Context: ctx}))
 		})
-		b.odd("bulk operations and a context that is "+name, func() error {
+		b.ended("bulk operations and a context that is "+name, func() error {
 			op := &gocb.GetOp{ID: "doc"}
 			return errors.Join(c.Do([]gocb.BulkOp{op}, &gocb.BulkOpOptions{Context: ctx}), op.Err)
 		})
-		b.odd("a context that is "+name+", Query", func() error { return second(b.cluster.Query("SELECT 1", &gocb.QueryOptions{Context: ctx})) })
+		b.ended("a context that is "+name+", Query", func() error { return second(b.cluster.Query("SELECT 1", &gocb.QueryOptions{Context: ctx})) })
 	}
 	remove := b.server.Use(memd.OpGet, couchbasetest.Always(couchbasetest.Fault{Delay: 10 * time.Second}))
 	for _, end := range []string{"cancelled", "expired"} {
-		b.odd("a context that is "+end+" in flight", func() error {
+		b.ended("a context that is "+end+" in flight", func() error {
 			ctx, cancel := context.WithCancel(context.Background())
 			if end == "expired" {
 				ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)

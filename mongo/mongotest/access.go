@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -46,20 +47,26 @@ func (x *exec) writing(apply func() error) error {
 	return err
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, or the scripts that it needs have
-// run. It gives up the mutex for that. It returns the index of the log from which on its writes are.
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, the scripts that it needs have
+// run, or what took long has been evaluated. It gives up the mutex for that. It returns the index of the log from which on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
-	m, before := x.conn.member, x.result
+	m := x.conn.member
+	if x.result.within != nil {
+		x.result.before = len(x.result.within.writes)
+	}
+	before := x.result
 	for {
 		since = m.data.Log.Last()
+		x.holdLocked()
 		err = apply()
+		paused := x.pausedLocked()
 		if x.result.conflict != nil {
 			err = x.result.conflict
 		}
 		blocker := x.result.blocker
 		script := x.result.script
-		if blocker == nil && !script.Waiting() {
-			return since, err
+		if blocker == nil && !script.Waiting() && !paused {
+			return since, cmp.Or(x.evaluation.ended, err)
 		}
 		m.takeBackLocked(since)
 		x.result = before
@@ -68,9 +75,12 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 			note.ErrorCode, note.Deduplicated = 0, false
 			note.outcome.Reset()
 		}
-		if blocker != nil {
+		switch {
+		case paused:
+			err = x.pauseLocked()
+		case blocker != nil:
 			err = x.awaitBlockerLocked(blocker)
-		} else {
+		default:
 			err = x.runScriptsLocked()
 		}
 		if err != nil {

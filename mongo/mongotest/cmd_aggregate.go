@@ -249,7 +249,7 @@ func (x *exec) context() pipeline.Context {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{
-		Source: &source{x: x}, Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
+		Source: &source{x: x}, Work: x.work(), Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
 		NewID: func() [12]byte { return bson.NewObjectID() },
 	}
 }

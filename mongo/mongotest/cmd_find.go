@@ -183,7 +183,9 @@ func (x *exec) search(s *search, p scan) ([][]byte, error) {
 				return nil, x.executing(x.command.name, err)
 			}
 		}
-		query.SortBy(sort, list, func(r *store.Record) []byte { return r.Doc })
+		if err := query.SortBy(sort, x.result.match.Work, list, func(r *store.Record) []byte { return r.Doc }); err != nil {
+			return nil, err
+		}
 	}
 	list = list[min(s.skip, int64(len(list))):]
 	if s.limit > 0 {

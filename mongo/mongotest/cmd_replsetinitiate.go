@@ -3,14 +3,12 @@ package mongotest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
@@ -53,193 +51,31 @@ func invalidConfig(err error) error {
 }
 
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
-func (x *exec) initialConfigLocked() (*initialConfig, error) {
+func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
 	rs := x.conn.set
-	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.electionTimeout.Milliseconds()}
+	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.electionTimeout.Milliseconds()}
 	if doc := x.command.first.Data; x.command.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
 		if err := query.CheckDocument(doc); err != nil {
 			return nil, err
 		}
-		if err := c.read(slices.Clone(doc)); err != nil {
+		if err := c.Read(slices.Clone(doc)); err != nil {
 			return nil, err
 		}
 	} else {
 		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
 		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.addr)
-		c.members = []initialMember{{host: x.conn.member.addr, Member: setconfig.New(0)}}
+		c.Members = []setconfig.HostedMember{{Host: x.conn.member.addr, Member: setconfig.New(0)}}
 	}
-	if c.name != rs.config.setName {
+	if c.Name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
 			"Attempting to initiate a replica set with name %s, but command line reports %s; "+
-				"rejecting", c.name, rs.config.setName)
+				"rejecting", c.Name, rs.config.setName)
 	}
-	return c, c.check()
-}
-
-// initialConfig is the configuration with which a set begins.
-type initialConfig struct {
-	name    string
-	version int64
-	timeout int64 // for elections, in milliseconds
-	members []initialMember
-}
-
-type initialMember struct {
-	host string
-	setconfig.Member
-}
-
-func (c *initialConfig) read(doc []byte) error {
-	c.name = ""
-	it := wire.Elements(doc)
-	for it.Next() {
-		if err := c.field(&it.Element); err != nil {
-			return err
-		}
-	}
-	return it.Err
-}
-
-func (c *initialConfig) field(e *wire.Element) error {
-	v := query.Of(*e)
-	switch name := string(e.Key); name {
-	case "_id":
-		c.name = string(v.Text())
-	case "version":
-		c.version, _ = v.Integer()
-	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
-	case "configsvr":
-		return fields.Unsupported("replSetInitiate", name)
-	case "members":
-		if !v.IsArray() {
-			return fields.WrongType("ReplSetConfig", "members", v.Type, "array")
-		}
-		for _, m := range query.Elements(v.Data) {
-			if err := c.addMember(m.Data); err != nil {
-				return err
-			}
-		}
-	case "settings":
-		return c.readSettings(v.Data)
-	default:
-		return fields.Unknown("ReplSetConfig", name)
-	}
-	return nil
-}
-
-func (c *initialConfig) addMember(doc []byte) error {
-	m := initialMember{Member: setconfig.New(0)}
-	it := wire.Elements(doc)
-	for it.Next() {
-		if err := m.Read(&it.Element); err != nil {
-			return err
-		}
-	}
-	host := query.Lookup(doc, "host")
-	if m.host = withPort(string(host.Text())); m.host == "" {
-		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig.host' is missing but a required field")
-	}
-	if it.Err != nil {
-		return it.Err
-	}
-	if err := m.Check(); err != nil {
-		return err
-	}
-	c.members = append(c.members, m)
-	return nil
-}
-
-// withPort adds the default port to a host that comes without.
-func withPort(host string) string {
-	if _, _, err := net.SplitHostPort(host); host == "" || err == nil {
-		return host
-	}
-	return net.JoinHostPort(host, "27017")
-}
-
-// readSettings takes the settings that have an effect here, and refuses those that would need one and have none.
-func (c *initialConfig) readSettings(doc []byte) error {
-	it := wire.Elements(doc)
-	for it.Next() {
-		v := query.Of(it.Element)
-		switch name := string(it.Key); name {
-		case "electionTimeoutMillis":
-			n, ok := v.Integer()
-			if !ok || n <= 0 {
-				return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "settings.electionTimeoutMillis must be a positive number")
-			}
-			c.timeout = n
-		case "getLastErrorModes":
-			if len(v.Data) > len(query.EmptyDocument) {
-				return fields.Unsupported("replSetInitiate", "settings."+name)
-			}
-		case "chainingAllowed", "heartbeatIntervalMillis", "heartbeatTimeoutSecs", "catchUpTimeoutMillis",
-			"catchUpTakeoverDelayMillis", "getLastErrorDefaults", "replicaSetId":
-		default:
-			return fields.Unknown("ReplSetConfig.settings", name)
-		}
-	}
-	return it.Err
-}
-
-// check refuses a configuration that no set can have.
-func (c *initialConfig) check() error {
-	local := 0
-	var list []setconfig.Member
-	for i, m := range c.members {
-		list = append(list, m.Member)
-		if isLocalhost(m.host) {
-			local++
-		}
-		if err := m.unlike(i, c.members[:i]); err != nil {
-			return err
-		}
-	}
-	n := len(c.members)
-	switch err := setconfig.CheckAll(list); {
-	case n == 0 || n > setconfig.MaxMembers:
-		return mongoerr.Errorf(mongoerr.BadValue,
-			"Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, setconfig.MaxMembers)
-	case local != 0 && local != n:
-		return mongoerr.Errorf(mongoerr.BadValue,
-			"Either all host names in a replica set configuration must be localhost references, or none must be; "+
-				"found %d out of %d", local, n)
-	case err != nil:
-		return err
-	case c.version != 1:
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
-			"Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
-	}
-	return nil
-}
-
-// unlike refuses a member that has the id or the host of one before it.
-func (m *initialMember) unlike(at int, before []initialMember) error {
-	for i, other := range before {
-		var field, value string
-		switch {
-		case other.ID == m.ID:
-			field, value = "_id", fmt.Sprintf("MemberId(%d)", m.ID)
-		case other.host == m.host:
-			field, value = "host", m.host
-		default:
-			continue
-		}
-		return mongoerr.Errorf(mongoerr.BadValue,
-			"Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
-			field, i, at, value)
-	}
-	return nil
-}
-
-func isLocalhost(address string) bool {
-	host, _, _ := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return c, c.Check()
 }
 
 // initiateLocked makes the set. It gives up the mutex while other processes are asked.
-func (rs *Deployment) initiateLocked(x *exec, c *initialConfig) error {
+func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 	self, err := rs.selfLocked(x.conn.member, c)
 	if err != nil {
 		return err
@@ -256,36 +92,36 @@ func (rs *Deployment) initiateLocked(x *exec, c *initialConfig) error {
 		closeListeners(joining)
 		return err
 	}
-	x.conn.member.addr = c.members[self].host
-	rs.electionTimeout = time.Duration(c.timeout) * time.Millisecond
+	x.conn.member.addr = c.Members[self].Host
+	rs.electionTimeout = time.Duration(c.Timeout) * time.Millisecond
 	rs.admitLocked(joining)
-	for _, m := range c.members {
-		rs.serverAtLocked(m.host).member.config = m.Member
+	for _, m := range c.Members {
+		rs.serverAtLocked(m.Host).member.config = m.Member
 	}
 	rs.beginLocked(x.conn.member)
 	return nil
 }
 
 // selfLocked returns which of a configuration's members this server is.
-func (rs *Deployment) selfLocked(m *member, c *initialConfig) (int, error) {
+func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
 	isSelf := func(host string) bool { return host == m.addr }
 	if rs.config.processes != nil {
 		isSelf = rs.config.processes.IsSelf
 	}
 	const about = "new configuration with {version: 1, term: 0} for replica set"
-	self := slices.IndexFunc(c.members, func(m initialMember) bool { return isSelf(m.host) })
+	self := slices.IndexFunc(c.Members, func(m setconfig.HostedMember) bool { return isSelf(m.Host) })
 	switch {
 	case self < 0:
-		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
-	case !c.members[self].Electable():
+		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.Name)
+	case !c.Members[self].Electable():
 		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
-			c.members[self].host, c.members[self].ID, about, c.name)
+			c.Members[self].Host, c.Members[self].ID, about, c.Name)
 	}
-	for _, other := range c.members[self+1:] {
-		if isSelf(other.host) {
+	for _, other := range c.Members[self+1:] {
+		if isSelf(other.Host) {
 			return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
-				"The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
-				about, c.name)
+				"The hosts %s and %s all map to this node in %s %s", c.Members[self].Host, other.Host,
+				about, c.Name)
 		}
 	}
 	return self, nil
@@ -293,23 +129,23 @@ func (rs *Deployment) selfLocked(m *member, c *initialConfig) (int, error) {
 
 // prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
 // servers or leaves out known ones.
-func (rs *Deployment) prepareLocked(own *member, self int, c *initialConfig) ([]*member, error) {
+func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial) ([]*member, error) {
 	var joining []*member
 	var unknown []string
-	for i, m := range c.members {
+	for i, m := range c.Members {
 		switch {
-		case i == self || rs.serverAtLocked(m.host) != nil:
+		case i == self || rs.serverAtLocked(m.Host) != nil:
 		case rs.config.processes == nil:
-			unknown = append(unknown, m.host+" failed with Connection refused")
+			unknown = append(unknown, m.Host+" failed with Connection refused")
 		default:
 			member := newMember(rs, len(rs.members)+len(joining))
 			member.config.Removed = true
-			member.addr = m.host
+			member.addr = m.Host
 			joining = append(joining, member)
 		}
 	}
 	for _, m := range rs.members {
-		if m != own && !slices.ContainsFunc(c.members, func(c initialMember) bool { return c.host == m.addr }) {
+		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.addr }) {
 			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
 		}
 	}

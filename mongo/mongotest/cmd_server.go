@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"runtime"
@@ -95,17 +96,25 @@ func cmdGetCmdLineOpts(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/currentOp/
 
-// currentOp tells of itself only.
+// currentOp tells of itself, and of commands that have been evaluated for some 10 ms.
 func cmdCurrentOp(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
 	list, dst := wire.BeginArray(x.result.out, "inprog")
-	x.result.out = wire.EndDocument(wire.AppendDocument(dst, "0", x.operation()), list)
+	for i, op := range x.operations() {
+		dst = wire.AppendDocument(dst, wire.ArrayKey(i), op)
+	}
+	x.result.out = wire.EndDocument(dst, list)
 	return nil
 }
 
-// operation describes the command itself, which is all that this server finds running.
+// operations describes the command itself and those that have been evaluated for long.
+func (x *exec) operations() [][]byte {
+	return append([][]byte{x.operation()}, x.conn.set.running.Descriptions()...)
+}
+
+// operation describes the command itself.
 func (x *exec) operation() []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "type", "op")
@@ -114,14 +123,14 @@ func (x *exec) operation() []byte {
 	dst = wire.AppendBool(dst, "active", true)
 	dst = wire.AppendInt32(dst, "opid", x.result.id)
 	dst = wire.AppendString(dst, "op", "command")
-	dst = wire.AppendString(dst, "ns", "admin.$cmd.aggregate")
+	dst = wire.AppendString(dst, "ns", cmp.Or(x.command.full, "admin.$cmd.aggregate"))
 	dst = wire.AppendDocument(dst, "command", x.command.raw)
 	return wire.EndDocument(dst, at)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killOp/
 
-// killOp has nothing to do: what currentOp tells of is over by then.
+// killOp ends what currentOp tells of.
 func cmdKillOp(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
@@ -132,7 +141,16 @@ func cmdKillOp(x *exec) error {
 			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
 		v := query.Of(x.command.args[i])
-		found = v.IsNumber() || v.IsArray() && !slices.ContainsFunc(query.Elements(v.Data), func(v query.Value) bool { return !v.IsNumber() })
+		ops := []query.Value{v}
+		if v.IsArray() {
+			ops = query.Elements(v.Data)
+		}
+		if found = !slices.ContainsFunc(ops, func(v query.Value) bool { return !v.IsNumber() }); found {
+			for _, op := range ops {
+				id, _ := op.Integer()
+				x.conn.set.running.Kill(int32(id))
+			}
+		}
 	}
 	if !found {
 		return mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)

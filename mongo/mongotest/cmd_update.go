@@ -256,6 +256,11 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 	for i := range matches {
 		f := &matches[i]
 		after, err := x.applyLocked(f, s.update)
+		x.slowly(err, func() {
+			for i := range matches {
+				x.learn(question{s.update, &matches[i].doc[0]}, func() ([]byte, error) { return x.apply(&matches[i], s.update) })
+			}
+		})
 		changed := err == nil && &after[0] != &f.doc[0]
 		if changed {
 			err = x.admissibleLocked(f.key, after, false)
@@ -280,6 +285,10 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
+	return x.findingLocked(question{u, &f.doc[0]}, func() ([]byte, error) { return x.apply(f, u) })
+}
+
+func (x *exec) apply(f *found, u *query.Update) ([]byte, error) {
 	x.result.match = f.match
 	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.result.match})
 	if err == nil && !x.conn.set.config.version.StoresDollars() {
@@ -315,8 +324,10 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
-	x.result.match = query.Matching{Vars: q.vars}
-	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
+	doc, err := x.findingLocked(question{by: u}, func() ([]byte, error) {
+		x.result.match = query.Matching{Vars: q.vars, Work: x.work()}
+		return u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
+	})
 	if err == nil && !x.conn.set.config.version.StoresDollars() {
 		err = store.CheckUpdatedNames(nil, doc)
 	}

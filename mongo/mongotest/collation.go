@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -22,16 +20,6 @@ func (c *criteria) parseCollation(e *wire.Element) error {
 
 // ownCollation reads the collation of one statement of several: a mistake in it is an error of that statement alone.
 func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) }
-
-// collated returns a value with sort keys in the place of its strings, itself without a collation.
-func collated(v query.Value, c query.Collation) query.Value {
-	if c == nil || v.Type != bson.TypeString && !v.IsDocument() && !v.IsArray() {
-		return v
-	}
-	at, one := wire.BeginDocument(nil)
-	one = wire.EndDocument(wire.AppendValue(one, "", v.Type, v.Data), at)
-	return query.Elements(c.Document(one))[0]
-}
 
 // checkCollated refuses what an update compares by itself: here the collation only finds the document.
 func (c *criteria) checkCollated(update, arrayFilters query.Value) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -38,7 +39,8 @@ type Deployment struct {
 	transcript transcript
 	done       chan struct{} // closed by Close
 	wg         sync.WaitGroup
-	active     atomic.Int64  // messages being processed
+	active     atomic.Int64 // messages being processed
+	running    currentop.Operations
 	idlers     atomic.Int64  // calls of WaitIdle
 	nextID     atomic.Int64  // connection ids
 	replies    atomic.Int32  // request ids of replies

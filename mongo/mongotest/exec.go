@@ -17,6 +17,8 @@ type exec struct {
 	conn    *conn   // over which it came
 	command command // that it is
 	result  result  // what came of it so far
+
+	evaluation evaluation // of its filters, expressions and pipelines
 }
 
 // reset makes room for another message.
@@ -26,6 +28,7 @@ func (x *exec) reset() {
 	}
 	x.command = x.command.next()
 	x.result = x.result.again(0)
+	x.evaluation.reset()
 	if x.conn.mongos != nil {
 		x.conn.member = nil
 	}
@@ -179,6 +182,10 @@ func (x *exec) answer(err error) error {
 	x.result.scripted = err != nil
 	if err == nil {
 		err = x.execute(point)
+		x.evaluated()
+		if errors.Is(x.evaluation.ended, errHangUp) {
+			err = errHangUp
+		}
 	}
 	if errors.Is(err, errHangUp) {
 		x.record(0)
@@ -197,6 +204,9 @@ func (x *exec) answer(err error) error {
 func (x *exec) perform() error {
 	x.applyDefaults()
 	began := time.Now()
+	if x.command.maxTime > 0 && x.command.name != "getMore" { // there it is the time to wait
+		x.evaluation.endsBy = began.Add(x.command.maxTime)
+	}
 	err := x.command.spec.run(x)
 	x.use(began)
 	if err != nil || x.result.refused {

@@ -26,7 +26,7 @@ func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error
 		if db != "admin" || coll != "" {
 			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
 		}
-		return [][]byte{x.operation()}, nil
+		return x.operations(), nil
 	case "$listLocalSessions":
 		if coll != "" {
 			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace,

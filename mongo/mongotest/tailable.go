@@ -89,7 +89,7 @@ func (t *tailing) collectionLocked(m *member) *store.Collection {
 }
 
 func (t *tailing) next(x *exec) ([]byte, error) {
-	match := query.Matching{Vars: t.vars}
+	match := query.Matching{Vars: t.vars, Work: x.work()}
 	for {
 		r, err := t.read(x)
 		if r == nil || err != nil {

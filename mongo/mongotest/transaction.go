@@ -105,6 +105,9 @@ func (t *transaction) write(e *store.Entry) error {
 	return nil
 }
 
+// wrote reports whether there are more writes than n.
+func (t *transaction) wrote(n int) bool { return len(t.writes) > n }
+
 // outdated reports whether the transaction sees something else than there is where an entry writes.
 func (t *transaction) outdated(e *store.Entry) bool {
 	now := t.member.data.Collections[e.NS]

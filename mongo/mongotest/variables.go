@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -114,7 +115,8 @@ type criteria struct {
 	collation query.Collation // nil if strings are compared by their bytes
 	flaw      error           // the error of the collation
 	vars      any             // the values of the variables in the filter, and of what else the statement has
-	inOrder   bool            // findLocked found the documents in the order of the sort
+	inOrder   bool            // find finds the documents in the order of the sort
+	verdicts  query.Verdicts  // what is known of documents, nil if that is not kept
 }
 
 // compile compiles the filter.
@@ -209,7 +211,7 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 // find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
 // the element by which the document matched.
 func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
-	x.result.match = query.Matching{Vars: q.vars}
+	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts}
 	var err error
 	if q.inOrder {
 		err = p.view.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
@@ -228,7 +230,16 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 	if err != nil {
 		return err
 	}
-	return x.find(command, q, p, visit)
+	if err = x.find(command, q, p, visit); err != nil && x.evaluation.ended != nil {
+		frozen, _ := x.scanLocked(q, (*store.Collection).Frozen)
+		x.slowly(err, func() {
+			if q.verdicts == nil {
+				q.verdicts = make(query.Verdicts)
+			}
+			_ = x.find(command, q, frozen, visit) // its error is that of the next attempt too
+		})
+	}
+	return err
 }
 
 // order is the order that is asked for, nil for none.
@@ -261,6 +272,9 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 
 // executing marks an error that a document, not the command, gave rise to, as the real server does.
 func (x *exec) executing(command string, err error) error {
+	if ended := x.evaluation.ended; errors.Is(ended, errHeldTooLong) || errors.Is(ended, errHangUp) {
+		return ended
+	}
 	during := "Plan executor error during " + command
 	switch command {
 	case "find":

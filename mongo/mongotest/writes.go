@@ -178,5 +178,8 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 
 // refuses returns why the validator of a collection's options does not let a document be stored.
 func (x *exec) refuses(o *store.Options, before, after []byte) error {
-	return o.Refuses(x.context(), before, after, x.conn.set.config.version.AtLeast(5, 0))
+	_, err := x.findingLocked(question{o, &after[0]}, func() ([]byte, error) {
+		return nil, o.Refuses(x.context(), before, after, x.conn.set.config.version.AtLeast(5, 0))
+	})
+	return err
 }

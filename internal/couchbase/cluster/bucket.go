@@ -97,16 +97,6 @@ func (b *Bucket) Opening() (error, <-chan struct{}) { //nolint:revive,staticchec
 	return b.err, b.wake(b.snapshot.Load(), Wait{AnyMap: true})
 }
 
-// Newer returns a channel that is closed when [Bucket.Snapshot] returns another value than since, which may be nil, or a little earlier.
-func (b *Bucket) Newer(since *Snapshot) <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Snapshot() != since {
-		return closedChannel
-	}
-	return b.wake(b.snapshot.Load(), Wait{AnyMap: true})
-}
-
 // lateBucket returns the bucket that a connection which has just been made shall select.
 func (b *Bucket) lateBucket() string {
 	b.mu.Lock()

@@ -90,7 +90,8 @@ func (e *Endpoint) lost(l *link, err error) {
 // Lost notes that a connection has ended, before the connection's own notice does.
 func (e *Endpoint) Lost(conn *kv.Conn) { e.conn.CompareAndSwap(conn, nil) }
 
-// leave ends the endpoint: its node is not in the map any more, or the cluster is closed. It returns the connection to close. bucket.mu is held.
+// leave ends the endpoint: its node is not in the map any more, or the cluster is closed. It returns the connection to close.
+// The waits for it end with the map, or with the bucket. bucket.mu is held.
 func (e *Endpoint) leave(err error) *link {
 	if e.gone {
 		return nil
@@ -100,7 +101,6 @@ func (e *Endpoint) leave(err error) *link {
 	l := e.link
 	e.link = nil
 	e.conn.Store(nil)
-	e.bucket.endWaits(func(w Wait) bool { return w.Endpoint == e })
 	return l
 }
 

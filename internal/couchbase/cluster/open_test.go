@@ -44,3 +44,18 @@ func TestABucketThatIsOpenedAtOnceNeedsOneConnection(t *testing.T) {
 		}
 	})
 }
+
+func TestCloseClosesAConnectionWithoutABucket(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a")}, func(t *testing.T, r *rig) {
+		c := r.open()
+		synctest.Wait()
+		if n := r.nodes["a"].Conns(); n != 1 {
+			t.Fatalf("%d connections", n)
+		}
+		c.Close()
+		synctest.Wait()
+		if n := r.nodes["a"].Conns(); n != 0 {
+			t.Errorf("%d connections after Close", n)
+		}
+	})
+}

@@ -37,7 +37,7 @@ func (b *Bucket) wake(since *Snapshot, w Wait) <-chan struct{} {
 	if b.closed || s != since && w.helpedBy(since, s) {
 		return closedChannel
 	}
-	if w.Endpoint != nil && (w.Endpoint.gone || w.Endpoint.usable()) {
+	if w.Endpoint != nil && w.Endpoint.usable() {
 		return closedChannel
 	}
 	if !w.AnyMap {

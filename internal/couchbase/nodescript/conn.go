@@ -59,7 +59,8 @@ func (c *conn) send(p memd.Packet) {
 func (c *conn) answer(r memd.Packet) (memd.Packet, bool) {
 	n := c.node
 	n.mu.Lock()
-	accept, password, missing, errorMap, script, maps := n.Accept, n.Password, n.Missing, n.ErrorMap, n.Script, n.Maps
+	accept, password, missing, forbidden := n.Accept, n.Password, n.Missing, n.Forbidden
+	errorMap, script, maps := n.ErrorMap, n.Script, n.Maps
 	n.mu.Unlock()
 	switch r.Opcode { //nolint:exhaustive // the others are the script's
 	case memd.OpHello:
@@ -76,6 +77,9 @@ func (c *conn) answer(r memd.Packet) (memd.Packet, bool) {
 	case memd.OpSelectBucket:
 		if slices.Contains(missing, string(r.Key)) {
 			return memd.Packet{Status: memd.StatusKeyNotFound}, true
+		}
+		if slices.Contains(forbidden, string(r.Key)) {
+			return memd.Packet{Status: memd.StatusAccess}, true
 		}
 		c.mu.Lock()
 		c.bucket = string(r.Key)

@@ -14,7 +14,8 @@ type Map struct {
 	UUID            string   // another one for a bucket that was removed and made again
 	Hosts           []string // of the nodes
 	External        []string // their hosts in the network "external", or nil
-	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket
+	Joining         []string // the hosts of nodes that have no data of the bucket yet
+	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket; nil: the bucket has none
 	Forward         [][]int
 }
 
@@ -34,10 +35,19 @@ func (m Map) JSON() []byte {
 			extended[i]["alternateAddresses"] = map[string]any{"external": map[string]any{"hostname": m.External[i]}}
 		}
 	}
+	for _, host := range m.Joining {
+		extended = append(extended, map[string]any{"hostname": host, "services": map[string]int{"kv": port, "mgmt": 8091}})
+	}
 	all := map[string]any{"rev": m.Revision, "revEpoch": m.Epoch, "nodesExt": extended}
 	if m.Bucket != "" {
 		all["name"], all["uuid"], all["nodes"], all["nodeLocator"] = m.Bucket, "uuid"+m.UUID, nodes, "vbucket"
 		all["bucketCapabilities"] = []string{"collections", "durableWrite"}
+	}
+	switch {
+	case m.Bucket == "":
+	case m.VBuckets == nil:
+		all["nodeLocator"] = "ketama"
+	default:
 		table := map[string]any{"hashAlgorithm": "CRC", "numReplicas": len(m.VBuckets[0]) - 1, "serverList": servers, "vBucketMap": m.VBuckets}
 		if m.Forward != nil {
 			table["vBucketMapForward"] = m.Forward

@@ -104,6 +104,8 @@ type Node struct {
 	Password string // of every user; "": all passwords are right
 	// Missing are the buckets that the node does not have.
 	Missing []string
+	// Forbidden are the buckets to which nobody has access.
+	Forbidden []string
 	// ErrorMap is the answer to GET_ERROR_MAP.
 	ErrorMap string
 	// Script answers a request, and Maps a request for a map after the handshake. They return false to send nothing. Nil: success with the

@@ -49,6 +49,15 @@ func (m *manifest) answer(_ string, _ int, r memd.Packet) (answer, bool) {
 	return answer{}, true
 }
 
+// slowly is answer, after so long that all callers have asked meanwhile; node b takes longer.
+func (m *manifest) slowly(host string, n int, r memd.Packet) (answer, bool) {
+	if host == "b" {
+		<-time.After(4 * ms)
+	}
+	<-time.After(ms)
+	return m.answer(host, n, r)
+}
+
 func (w *world) named(q *operation.Request) *operation.Request {
 	q.Collection = w.bucket.Collection("scope", "named")
 	return q
@@ -56,7 +65,7 @@ func (w *world) named(q *operation.Request) *operation.Request {
 
 func TestTheIDOfACollectionIsLookedUpOnceForAll(t *testing.T) {
 	m := &manifest{uid: 5, id: 555}
-	inWorld(t, m.answer, func(w *world) {
+	inWorld(t, m.slowly, func(w *world) {
 		var callers sync.WaitGroup
 		for range 64 {
 			callers.Go(func() {
@@ -202,6 +211,55 @@ func TestALookUpThatTheServerDoesNotKnow(t *testing.T) {
 		_, err := w.do(w.named(w.increment(keyOf0)))
 		if !errors.Is(err, operation.ErrFeatureNotAvailable) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous || len(w.Log()) != 1 {
 			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	})
+}
+
+// The default collection can be removed. Its id is always 0, so there is nothing to look up.
+func TestADefaultCollectionThatWasRemoved(t *testing.T) {
+	for _, nameless := range []bool{true, false} {
+		inWorld(t, func(string, int, memd.Packet) (answer, bool) {
+			return answer{Status: memd.StatusUnknownCollection, Value: []byte(`{"manifest_uid":"7"}`)}, true
+		}, func(w *world) {
+			q := w.increment(keyOf0)
+			if nameless {
+				q.Collection, q.Bucket = nil, w.bucket
+			}
+			_, err := w.within(context.Background(), 100*ms, q)
+			if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrCollectionNotFound) {
+				t.Errorf("%v", err)
+			}
+			equal(t, "requests", w.where(), "0s@a 1ms@a 11ms@a 61ms@a")
+		})
+	}
+}
+
+// All operations that meet an outdated id share one look-up, also those whose refusal comes after it.
+func TestManyCallersThatMeetAnOutdatedCollectionLookItUpOnce(t *testing.T) {
+	m := &manifest{uid: 5, id: 555}
+	inWorld(t, m.slowly, func(w *world) {
+		if _, err := w.do(w.named(w.get(keyOf0))); err != nil {
+			t.Fatal(err)
+		}
+		m.mu.Lock()
+		m.uid, m.id, m.lookups = 6, 777, 0
+		m.mu.Unlock()
+		var callers sync.WaitGroup
+		for i := range 64 {
+			callers.Go(func() {
+				key := keyOf0
+				if i%2 == 1 {
+					key = keyOf1 // on the other node
+				}
+				var r operation.Result
+				if err := w.runner.Do(context.Background(), time.Second, w.named(w.get(key)), &r); err != nil || r.CollectionID != 777 {
+					t.Errorf("%v, id %d", err, r.CollectionID)
+				}
+			})
+		}
+		callers.Wait()
+		if m.lookups != 1 {
+			t.Errorf("%d look-ups", m.lookups)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -430,4 +431,24 @@ func TestADeadNodeIsFoundByAskingTheOthers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A connection that is being made for the first time is no reason to ask for a map.
+func TestWhileTheFirstConnectionIsMadeNoMapIsFetched(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		if _, err := w.do(w.increment(keyOf1)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "requests", w.where(), "20ms@b")
+		if len(w.Fetches()) != 0 {
+			t.Errorf("%v", w.Fetches())
+		}
+	}, func(w *world, c *cluster.Config, _ *operation.Config) {
+		c.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address == "b:11210" {
+				<-time.After(20 * ms)
+			}
+			return w.DialContext(ctx, network, address)
+		}
+	})
 }

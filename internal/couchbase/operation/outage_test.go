@@ -69,6 +69,64 @@ func TestAWrongPasswordIsSaidAtOnce(t *testing.T) {
 	})
 }
 
+// Whatever is wrong with the login, an operation says it within one round trip.
+func TestALoginThatFailsIsSaidAtOnce(t *testing.T) {
+	scram, err := kv.NewLogin(kv.Credential{Username: "user", Password: "password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		password string // of the nodes, which have only PLAIN; "": every login succeeds at once
+		cause    error
+	}{
+		{"the server calls SCRAM successful without a proof", "", kv.ErrUnprovedServer},
+		{"the server has no mechanism that is allowed", "right", kv.ErrNoMechanism},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				began := time.Now()
+				_, err := w.do(w.increment(keyOf0))
+				if !errors.Is(err, operation.ErrAuthenticationFailure) || !errors.Is(err, c.cause) || errors.Is(err, operation.ErrTimeout) || time.Since(began) != 0 {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+			}, func(w *world, config *cluster.Config, _ *operation.Config) {
+				for _, n := range w.nodes {
+					n.Change(func() { n.Password = c.password })
+				}
+				config.KV.Login = scram
+			})
+		})
+	}
+}
+
+func TestABucketToWhichTheUserHasNoAccess(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		_, err := w.within(context.Background(), 100*ms, w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrBucketNotFound) || !errors.Is(err, operation.ErrAuthenticationFailure) {
+			t.Errorf("it is waited for, and both are the timeout's cause: %v", err)
+		}
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		for _, n := range w.nodes {
+			n.Change(func() { n.Forbidden = []string{"bucket"} })
+		}
+	})
+}
+
+// A memcached bucket has no vbuckets.
+func TestABucketWithoutVBuckets(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		_, err := w.do(w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrFeatureNotAvailable) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous || len(w.Log()) != 0 {
+			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		m := newest(1)
+		m.VBuckets = nil
+		w.SetMap(m)
+	})
+}
+
 func TestABucketThatIsNotThere(t *testing.T) {
 	missing := func(w *world, _ *cluster.Config, _ *operation.Config) {
 		for _, n := range w.nodes {
@@ -252,6 +310,63 @@ func TestWhatOpensABreaker(t *testing.T) {
 			}, breaks, func(_ *world, config *cluster.Config, _ *operation.Config) { config.Breaker.Good = c.good })
 		})
 	}
+}
+
+// The canary is a NOOP of the client's own, never an operation, however long its answer takes.
+func TestAnOperationIsNeverACanary(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		openBreaker(w)
+		w.nodes["a"].Change(func() { w.nodes["a"].Script = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false } })
+		<-time.After(110 * ms) // the canary is under way
+		w.ClearLog()
+		for range 5 {
+			<-time.After(100 * ms)
+			q := w.increment(keyOf0)
+			q.Strategy = declining()
+			if _, err := w.do(q); !errors.Is(err, operation.ErrCircuitBreakerOpen) {
+				t.Errorf("%v", err)
+			}
+		}
+		if len(w.Log()) != 0 {
+			t.Errorf("requests %v", w.requests())
+		}
+	}, breaks)
+}
+
+func TestABreakerStaysOpenUntilItsCanaryIsAnswered(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		openBreaker(w)
+		w.nodes["a"].Refuse(true)
+		w.nodes["a"].Cut()
+		<-time.After(500 * ms) // there is no connection for a canary
+		w.nodes["a"].Refuse(false)
+		w.ClearLog()
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		if log := w.Log(); len(log) != 2 || log[0].Request.Opcode != memd.OpNoop {
+			t.Errorf("requests %v", w.requests())
+		}
+	}, breaks)
+}
+
+// An operation that its caller cancels shows nothing about the node.
+func TestACancelledOperationDoesNotOpenABreaker(t *testing.T) {
+	inWorld(t, silence, func(w *world) {
+		ctx, cancel := cancelled(10*ms, nil)()
+		defer cancel()
+		if _, err := w.within(ctx, time.Second, w.get(keyOf0)); !errors.Is(err, operation.ErrRequestCanceled) {
+			t.Fatal(err)
+		}
+		w.nodes["a"].Change(func() { w.nodes["a"].Script = nil })
+		q := w.get(keyOf0)
+		q.Strategy = declining()
+		if _, err := w.do(q); err != nil {
+			t.Error(err)
+		}
+	}, breaks, func(_ *world, c *cluster.Config, _ *operation.Config) {
+		c.Breaker.Good = func(err error) bool { return err == nil }
+	})
 }
 
 func TestCloseWakesAnOperationThatCouldBeRepeated(t *testing.T) {

@@ -6,7 +6,7 @@ import "github.com/holdfast-db/holdfast/couchbase"
 func ObserveSteps() []Step {
 	look := func(name, key string) Step {
 		return Step{"observe: " + name, func(c *Client) error {
-			return first(c.c.Upsert(key, 1, &couchbase.UpsertOptions{ReplicateTo: 1}))
+			return first(c.c.Upsert(key, 1, &couchbase.UpsertOptions{PersistTo: 2}))
 		}, 3}
 	}
 	return []Step{look("a key", "observed"), look("a key of Unicode", "é日")}

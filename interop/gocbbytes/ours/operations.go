@@ -24,7 +24,7 @@ type Step struct {
 const month = 30 * 24 * time.Hour
 
 // expiries are below and above the 30 days up to which an expiry is relative.
-var expiries = map[string]time.Duration{"a second": time.Second, "1.5 s": 1500 * time.Millisecond, "an hour": time.Hour, "30 days less a second": month - time.Second, "30 days": month, "31 days": month + 24*time.Hour, "a year": 365 * 24 * time.Hour}
+var expiries = map[string]time.Duration{"half a second": time.Second / 2, "a second": time.Second, "1.5 s": 1500 * time.Millisecond, "an hour": time.Hour, "30 days less a second": month - time.Second, "30 days": month, "31 days": month + 24*time.Hour, "a year": 365 * 24 * time.Hour}
 
 var levels = map[string]couchbase.DurabilityLevel{
 	"none": couchbase.DurabilityLevelNone, "majority": couchbase.DurabilityLevelMajority,
@@ -270,7 +270,7 @@ func expect(err, want error) error {
 
 func lockSteps() []Step {
 	var all []Step
-	for _, d := range []time.Duration{time.Second, 1500 * time.Millisecond, 30 * time.Second} {
+	for _, d := range []time.Duration{0, time.Second / 2, time.Second, 1500 * time.Millisecond, 30 * time.Second, 31 * time.Second, time.Hour} {
 		all = append(all, after(fmt.Sprint("lock and unlock: ", d), func(c *Client, _ couchbase.Cas) error {
 			r, err := c.c.GetAndLock("doc", d, nil)
 			if err != nil {

@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"maps"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -67,8 +70,15 @@ func (s *State) Complete() bool {
 	return ok && c.complete()
 }
 
-// Result returns the value for the documents added so far.
-func (s *State) Result() Value { return s.collector.result() }
+// Result returns the value for the documents added so far. More may be added after it.
+func (s *State) Result(w *query.Work) (Value, error) {
+	if f, ok := s.collector.(interface{ finish(w *query.Work) error }); ok {
+		if err := f.finish(w); err != nil {
+			return missing, err
+		}
+	}
+	return s.collector.result(), nil
+}
 
 // accumulators are those that take any one expression.
 var accumulators = map[string]func() collector{
@@ -130,27 +140,27 @@ func counted(start func() collector) func(int) collector {
 	return func(int) collector { return start() }
 }
 
+// accumulatorParsers compile the accumulators that take more than any one expression. It is never written to after init.
+var accumulatorParsers map[string]func(p *parser, name string, v Value) (*Accumulator, error)
+
+func init() { // not initialized in place, because an accumulator has expressions
+	accumulatorParsers = map[string]func(*parser, string, Value) (*Accumulator, error){
+		"$count": (*parser).counter,
+		"$top":   (*parser).ranked, "$bottom": (*parser).ranked, "$topN": (*parser).ranked, "$bottomN": (*parser).ranked,
+		"$firstN": (*parser).some, "$lastN": (*parser).some, "$minN": (*parser).some, "$maxN": (*parser).some,
+		"$median": (*parser).percentileOf, "$percentile": (*parser).percentileOf,
+	}
+}
+
+// Accumulators returns the names of all accumulators.
+func Accumulators() []string {
+	names := slices.Collect(maps.Keys(accumulatorParsers))
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(accumulators))))
+}
+
 func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
-	switch name {
-	case "$count":
-		if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
-			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$count takes no arguments, i.e. $count:{}")
-		}
-		return &Accumulator{input: constant{query.Int32(1)}, start: counted(accumulators["$sum"])}, nil
-	case "$top", "$bottom", "$topN", "$bottomN":
-		return p.ranked(name, v)
-	case "$firstN", "$lastN", "$minN", "$maxN":
-		return p.some(name, v)
-	case "$median", "$percentile":
-		if !v.IsDocument() {
-			code := int32(7429703)
-			if name == "$median" {
-				code = 7436100
-			}
-			return nil, mongoerr.Errorf(code, "specification must be an object; found %s", elementText(name, v))
-		}
-		input, start, err := p.percentiles(name, v)
-		return &Accumulator{input: input, start: counted(start)}, err
+	if parse, ok := accumulatorParsers[name]; ok {
+		return parse(p, name, v)
 	}
 	start, ok := accumulators[name]
 	if !ok {
@@ -160,6 +170,26 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 		return nil, mongoerr.Errorf(40237, "The %s accumulator is a unary operator", name)
 	}
 	input, err := p.expression(v)
+	return &Accumulator{input: input, start: counted(start)}, err
+}
+
+// counter is $count.
+func (p *parser) counter(_ string, v Value) (*Accumulator, error) {
+	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$count takes no arguments, i.e. $count:{}")
+	}
+	return &Accumulator{input: constant{query.Int32(1)}, start: counted(accumulators["$sum"])}, nil
+}
+
+func (p *parser) percentileOf(name string, v Value) (*Accumulator, error) {
+	if !v.IsDocument() {
+		code := int32(7429703)
+		if name == "$median" {
+			code = 7436100
+		}
+		return nil, mongoerr.Errorf(code, "specification must be an object; found %s", elementText(name, v))
+	}
+	input, start, err := p.percentiles(name, v)
 	return &Accumulator{input: input, start: counted(start)}, err
 }
 
@@ -222,10 +252,13 @@ func (p *push) add(v Value) error {
 func (p *push) result() Value { return array(p.values) }
 
 // addToSet keeps the order in which values came; the real server keeps none.
-type addToSet struct{ values []Value }
+type addToSet struct {
+	values []Value
+	known  query.ValueSet
+}
 
 func (s *addToSet) add(v Value) error {
-	if !v.Missing() && !contains(s.values, v) {
+	if !v.Missing() && s.known.Add(v) {
 		s.values = append(s.values, v)
 	}
 	return nil
@@ -256,12 +289,8 @@ func (a *arrays) add(v Value) error {
 
 func (a *arrays) result() Value { return a.into.result() }
 
-type merge struct{ merged object }
+type merge struct{ merged query.Builder }
 
-func (m *merge) add(v Value) error {
-	var err error
-	m.merged, err = mergeInto(m.merged, v)
-	return err
-}
+func (m *merge) add(v Value) error { return mergeInto(&m.merged, v) }
 
 func (m *merge) result() Value { return m.merged.Made() }

@@ -155,7 +155,7 @@ func someOperator(name string) operator {
 			if !input.IsArray() {
 				return missing, mongoerr.Errorf(5788200, "Input must be an array")
 			}
-			return collect(newSome(name, n), query.Elements(input.Data))
+			return collect(env, newSome(name, n), query.Elements(input.Data))
 		},
 		optimize: untouched,
 	}

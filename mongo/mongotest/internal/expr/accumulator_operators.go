@@ -21,16 +21,19 @@ func joined(op operator) operator {
 }
 
 func overArguments(name string) operator {
-	return operator{name: name, max: -1, apply: func(args []Value) (Value, error) {
+	return operator{name: name, max: -1, long: func(env *Env, args []Value) (Value, error) {
 		if len(args) == 1 && args[0].IsArray() {
 			args = query.Elements(args[0].Data)
 		}
-		return collect(accumulators[name](), args)
+		return collect(env, accumulators[name](), args)
 	}}
 }
 
-func collect(c collector, values []Value) (Value, error) {
+func collect(env *Env, c collector, values []Value) (Value, error) {
 	for _, v := range values {
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
 		if err := c.add(v); err != nil {
 			return missing, err
 		}
@@ -68,5 +71,5 @@ func (o *overElements) Eval(env *Env) (Value, error) {
 	if v.IsArray() {
 		values = query.Elements(v.Data)
 	}
-	return collect(o.start(), values)
+	return collect(env, o.start(), values)
 }

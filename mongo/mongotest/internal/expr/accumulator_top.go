@@ -15,29 +15,52 @@ type ranked struct {
 	bottom bool
 	single bool
 	order  *query.Sort
-	pairs  []Value
+	best   []rankedOutput // in the order in which they are chosen
+	fresh  []rankedOutput // which came later
+}
+
+// rankedOutput is an output and what its document is sorted by.
+type rankedOutput struct {
+	key    []Value
+	output Value
 }
 
 func (r *ranked) add(pair Value) error {
-	r.pairs = append(r.pairs, pair)
+	key, _ := r.order.Key(query.Lookup(pair.Data, "0").Data)
+	r.fresh = append(r.fresh, rankedOutput{key, query.Lookup(pair.Data, "1")})
+	if len(r.fresh) > 64 && len(r.fresh) > r.n {
+		return r.finish(nil)
+	}
 	return nil
 }
 
+// choose orders outputs: of equal ones the first stay, at the bottom too.
+func (r *ranked) choose(a, b rankedOutput) int {
+	if r.bottom {
+		a, b = b, a
+	}
+	return r.order.CompareKeys(a.key, b.key)
+}
+
+func (r *ranked) finish(w *query.Work) error {
+	err := query.SortStable(w, r.fresh, r.choose)
+	all := append(slices.Clip(r.best), r.fresh...)
+	if err == nil && len(r.fresh) > 0 {
+		err = query.SortStable(w, all, r.choose)
+	}
+	r.best, r.fresh = all[:min(r.n, len(all))], nil
+	return err
+}
+
 func (r *ranked) result() Value {
-	n := min(r.n, len(r.pairs))
-	compare := func(a, b Value) int {
-		return r.order.Compare(query.Lookup(a.Data, "0").Data, query.Lookup(b.Data, "0").Data)
+	chosen := r.best
+	if r.bottom {
+		chosen = slices.Clone(chosen)
+		slices.SortStableFunc(chosen, func(a, b rankedOutput) int { return r.choose(b, a) })
 	}
-	sorted := slices.Clone(r.pairs)
-	if r.bottom { // of equal ones the first stay, here too
-		slices.SortStableFunc(sorted, func(a, b Value) int { return compare(b, a) })
-		sorted = sorted[:n]
-	}
-	slices.SortStableFunc(sorted, compare)
-	chosen := sorted[:n]
-	outputs := make([]Value, n)
-	for i, pair := range chosen {
-		outputs[i] = query.Lookup(pair.Data, "1")
+	outputs := make([]Value, len(chosen))
+	for i, c := range chosen {
+		outputs[i] = c.output
 	}
 	if r.single {
 		return orNull(elementAt(outputs, 0))

@@ -8,13 +8,13 @@ import (
 )
 
 var arrayOperators = []operator{
-	{name: "$arrayElemAt", min: 2, max: 2, apply: arrayElemAt},
-	{name: "$first", min: 1, max: 1, apply: endElement("$first", 0)},
-	{name: "$last", min: 1, max: 1, apply: endElement("$last", -1)},
-	{name: "$size", min: 1, max: 1, apply: size},
+	{name: "$arrayElemAt", min: 2, max: 2, long: arrayElemAt},
+	{name: "$first", min: 1, max: 1, long: endElement("$first", 0)},
+	{name: "$last", min: 1, max: 1, long: endElement("$last", -1)},
+	{name: "$size", min: 1, max: 1, long: size},
 	{name: "$isArray", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(args[0].IsArray()), nil }},
 	{name: "$concatArrays", max: -1, joins: joinsAdjacent, lazy: concatArrays},
-	{name: "$in", min: 2, max: 2, apply: in},
+	{name: "$in", min: 2, max: 2, long: in},
 	{name: "$indexOfArray", min: 2, max: 4, lazy: indexOfArray, optimize: checkedArray},
 	{name: "$range", min: 2, max: 3, lazy: rangeOf},
 	{name: "$reverseArray", min: 1, max: 1, apply: reverseArray},
@@ -23,7 +23,7 @@ var arrayOperators = []operator{
 	{name: "$sortArray", parse: parseSortArray},
 }
 
-func arrayElemAt(args []Value) (Value, error) {
+func arrayElemAt(env *Env, args []Value) (Value, error) {
 	a, at := args[0], args[1]
 	if a.IsNullish() || at.IsNullish() {
 		return null, nil
@@ -39,7 +39,7 @@ func arrayElemAt(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s",
 			sixDigits(at.AsFloat64()))
 	}
-	return elementAt(query.Elements(a.Data), n), nil
+	return elementAt(env.elements(a), n), nil
 }
 
 // elementAt returns an element, counted from the end if n is negative.
@@ -53,23 +53,23 @@ func elementAt(elements []Value, n int) Value {
 	return elements[n]
 }
 
-func endElement(name string, at int) func([]Value) (Value, error) {
-	return func(args []Value) (Value, error) {
+func endElement(name string, at int) func(*Env, []Value) (Value, error) {
+	return func(env *Env, args []Value) (Value, error) {
 		if args[0].IsNullish() {
 			return null, nil
 		}
 		if !args[0].IsArray() {
 			return missing, mongoerr.Errorf(28689, "%s's argument must be an array, but is %s", name, typeName(args[0]))
 		}
-		return elementAt(query.Elements(args[0].Data), at), nil
+		return elementAt(env.elements(args[0]), at), nil
 	}
 }
 
-func size(args []Value) (Value, error) {
+func size(env *Env, args []Value) (Value, error) {
 	if !args[0].IsArray() {
 		return missing, mongoerr.Errorf(17124, "The argument to $size must be an array, but was of type: %s", typeName(args[0]))
 	}
-	return query.Int32(int32(len(query.Elements(args[0].Data)))), nil
+	return query.Int32(int32(len(env.elements(args[0])))), nil
 }
 
 func concatArrays(env *Env, args []Expression) (Value, error) {
@@ -94,15 +94,19 @@ func concatArrays(env *Env, args []Expression) (Value, error) {
 	return array(all), nil
 }
 
-func in(args []Value) (Value, error) {
+func in(env *Env, args []Value) (Value, error) {
 	if !args[1].IsArray() {
 		return missing, mongoerr.Errorf(40081, "$in requires an array as a second argument, found: %s", typeName(args[1]))
 	}
-	return boolean(contains(query.Elements(args[1].Data), args[0])), nil
-}
-
-func contains(elements []Value, v Value) bool {
-	return slices.ContainsFunc(elements, func(e Value) bool { return query.Equal(e, v) })
+	for _, e := range env.elements(args[1]) {
+		if query.Equal(e, args[0]) {
+			return yes, nil
+		}
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
+	}
+	return no, nil
 }
 
 // checkedArray finds a constant first argument of $indexOfArray that is no array, for which the real server has a code of
@@ -126,7 +130,7 @@ func indexOfArray(env *Env, args []Expression) (Value, error) {
 	if !a.IsArray() {
 		return missing, mongoerr.Errorf(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(a))
 	}
-	elements := query.Elements(a.Data)
+	elements := env.elements(a)
 	codes := boundCodes{notInteger: 9711600, negative: 9711601}
 	from, to, err := bounds(env, "$indexOfArray", codes, args[2:], len(elements))
 	if err != nil {
@@ -139,6 +143,9 @@ func indexOfArray(env *Env, args []Expression) (Value, error) {
 	for i := from; i < to; i++ {
 		if query.Equal(elements[i], wanted) {
 			return query.Int32(int32(i)), nil
+		}
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
 		}
 	}
 	return query.Int32(-1), nil

@@ -85,7 +85,7 @@ func slice(env *Env, expressions []Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	elements := query.Elements(a.Data)
+	elements := env.elements(a)
 	if len(expressions) == 2 {
 		if n < 0 {
 			return array(elements[max(0, len(elements)+n):]), nil

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"errors"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -76,7 +75,9 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 		return missing, mongoerr.Errorf(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(v))
 	}
 	elements := query.Elements(v.Data)
-	slices.SortStableFunc(elements, s.order.Compare)
+	if err := s.order.Sort(env.Work, elements); err != nil {
+		return missing, err
+	}
 	return env.pay(array(elements))
 }
 

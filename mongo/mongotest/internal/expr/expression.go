@@ -22,11 +22,11 @@ type Env struct {
 	Rand        func() float64 // numbers from 0 to 1 for $rand, never 1
 	NewID       func() [12]byte
 	Vars        []Value // the variables of the Scope that the expression was compiled with, in its order
-	steps       int
-}
+	Work        *query.Work
 
-// maxSteps bounds the work of one Env, so that nested loops over long ranges end: a step is a value, more if it is long.
-const maxSteps = 20_000_000
+	documents memory[map[string]Value]
+	arrays    memory[[]Value]
+}
 
 // maxValue bounds the size of a value, which repeated concatenation reaches fast: the real server's limit for a document
 // in the making.
@@ -38,10 +38,7 @@ func (e *Env) pay(v Value) (Value, error) {
 		return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
 			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
 	}
-	if e.steps += 1 + len(v.Data)/16; e.steps > maxSteps {
-		return missing, mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "mongotest: the expression took more than %d steps", maxSteps)
-	}
-	return v, nil
+	return v, e.Work.Do(1)
 }
 
 // bind sets a variable.
@@ -86,30 +83,46 @@ func (p *path) Eval(env *Env) (Value, error) {
 	if p.slot == slotClusterTime && v.Missing() || p.slot == slotAbsent {
 		return missing, mongoerr.Errorf(51144, "Builtin variable '$$%s' is not available", p.name)
 	}
-	return env.pay(follow(v, p.names))
+	return env.pay(env.follow(v, p.names))
 }
 
 // follow returns the value that the names lead to; in an array it collects what they lead to in each document of it.
-func follow(v Value, names []string) Value {
-	if len(names) == 0 {
-		return v
+func (e *Env) follow(v Value, names []string) Value {
+	for ; len(names) > 0 && v.IsDocument(); names = names[1:] {
+		v = e.lookup(v.Data, names[0])
 	}
 	switch {
+	case len(names) == 0:
+		return v
+	case v.IsArray():
+		return followEach(v, names)
+	}
+	return missing
+}
+
+func follow(v Value, names []string) Value {
+	switch {
+	case len(names) == 0:
+		return v
 	case v.IsDocument():
 		return follow(query.Lookup(v.Data, names[0]), names[1:])
 	case v.IsArray():
-		found := []Value{}
-		for _, e := range query.Elements(v.Data) {
-			if !e.IsDocument() {
-				continue
-			}
-			if e = follow(e, names); !e.Missing() {
-				found = append(found, e)
-			}
-		}
-		return array(found)
+		return followEach(v, names)
 	}
 	return missing
+}
+
+func followEach(v Value, names []string) Value {
+	found := []Value{}
+	for _, e := range query.Elements(v.Data) {
+		if !e.IsDocument() {
+			continue
+		}
+		if e = follow(e, names); !e.Missing() {
+			found = append(found, e)
+		}
+	}
+	return array(found)
 }
 
 // list is an array of expressions.
@@ -158,11 +171,11 @@ func (d *document) Eval(env *Env) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	var o object
+	var b query.Builder
 	for i, name := range d.names {
-		o = o.Set(name, values[i])
+		b.Set(name, values[i])
 	}
-	return env.pay(o.Made())
+	return env.pay(b.Made())
 }
 
 // call applies an operator to its arguments.
@@ -191,6 +204,9 @@ func (c *call) eval(env *Env) (Value, error) {
 	args, err := evaluate(env, c.args)
 	if err != nil {
 		return missing, err
+	}
+	if c.op.long != nil {
+		return c.op.long(env, args)
 	}
 	return c.op.apply(args)
 }

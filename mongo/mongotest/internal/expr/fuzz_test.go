@@ -51,7 +51,7 @@ func FuzzExpression(f *testing.F) {
 			if a, err := expr.ParseAccumulator(name, v, nil); err == nil {
 				if state, err := a.New(&expr.Env{}); err == nil {
 					_ = state.Add(environment(doc))
-					_ = state.Result()
+					_, _ = state.Result(nil)
 				}
 			}
 		}

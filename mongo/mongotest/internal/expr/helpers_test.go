@@ -27,9 +27,16 @@ func evaluate(doc bson.Raw, expression query.Value) string {
 	return show(v)
 }
 
-// environment has sources that are always the same.
+// environment has sources that are always the same, and ends an evaluation that takes long.
 func environment(doc bson.Raw) *expr.Env {
+	asked := 0
 	return &expr.Env{
+		Work: query.NewWork(func() error {
+			if asked++; asked > 5000 {
+				return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+			}
+			return nil
+		}),
 		Root: doc, Now: 1_700_000_000_000,
 		Rand:  func() float64 { return 0.25 },
 		NewID: func() [12]byte { return [12]byte{11: 1} },

@@ -9,8 +9,8 @@ import (
 
 var objectOperators = []operator{
 	{name: "$mergeObjects", max: -1, lazy: mergeObjects},
-	{name: "$objectToArray", min: 1, max: 1, apply: objectToArray},
-	{name: "$arrayToObject", min: 1, max: 1, apply: arrayToObject},
+	{name: "$objectToArray", min: 1, max: 1, long: objectToArray},
+	{name: "$arrayToObject", min: 1, max: 1, long: arrayToObject},
 	{name: "$getField", optimize: untouched, parse: parseGetField, lazy: getField},
 	{name: "$setField", optimize: untouched, parse: parseSetField("field", "input", "value"), lazy: setField},
 	{name: "$unsetField", optimize: untouched, parse: parseSetField("field", "input"), lazy: setField},
@@ -18,15 +18,17 @@ var objectOperators = []operator{
 
 // mergeObjects takes documents, or as its only argument an array of them.
 func mergeObjects(env *Env, args []Expression) (Value, error) {
-	var merged object
+	var merged query.Builder
 	err := eachArg(env, args, func(v Value) (bool, error) {
 		values := []Value{v}
 		if len(args) == 1 && v.IsArray() {
 			values = query.Elements(v.Data)
 		}
 		for _, e := range values {
-			var err error
-			if merged, err = mergeInto(merged, e); err != nil {
+			if err := mergeInto(&merged, e); err != nil {
+				return true, err
+			}
+			if err := env.Work.Do(1); err != nil {
 				return true, err
 			}
 		}
@@ -35,22 +37,22 @@ func mergeObjects(env *Env, args []Expression) (Value, error) {
 	return merged.Made(), err
 }
 
-func mergeInto(o object, v Value) (object, error) {
+func mergeInto(b *query.Builder, v Value) error {
 	if v.IsNullish() {
-		return o, nil
+		return nil
 	}
 	if !v.IsDocument() {
-		return o, mongoerr.Errorf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
+		return mongoerr.Errorf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
 	}
 	for _, f := range query.ObjectOf(v.Data) {
 		if !f.Value.Missing() {
-			o = o.Set(f.Name, f.Value)
+			b.Set(f.Name, f.Value)
 		}
 	}
-	return o, nil
+	return nil
 }
 
-func objectToArray(args []Value) (Value, error) {
+func objectToArray(env *Env, args []Value) (Value, error) {
 	if args[0].IsNullish() {
 		return null, nil
 	}
@@ -59,6 +61,9 @@ func objectToArray(args []Value) (Value, error) {
 	}
 	var pairs []Value
 	for _, f := range query.ObjectOf(args[0].Data) {
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
 		if !f.Value.Missing() {
 			pairs = append(pairs, object{}.Set("k", query.Text(f.Name)).Set("v", f.Value).Made())
 		}
@@ -66,23 +71,26 @@ func objectToArray(args []Value) (Value, error) {
 	return array(pairs), nil
 }
 
-func arrayToObject(args []Value) (Value, error) {
+func arrayToObject(env *Env, args []Value) (Value, error) {
 	if args[0].IsNullish() {
 		return null, nil
 	}
 	if !args[0].IsArray() {
 		return missing, mongoerr.Errorf(40386, "$arrayToObject requires an array input, found: %s", typeName(args[0]))
 	}
-	var o object
+	var b query.Builder
 	elements := query.Elements(args[0].Data)
 	for _, e := range elements {
 		key, v, err := pair(e, elements[0])
 		if err != nil {
 			return missing, err
 		}
-		o = o.Set(string(key), v)
+		b.Set(string(key), v)
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
 	}
-	return o.Made(), nil
+	return b.Made(), nil
 }
 
 // pair reads one element of $arrayToObject, all of which must be written like the first.

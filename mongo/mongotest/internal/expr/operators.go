@@ -1,16 +1,20 @@
 package expr
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply and
-// lazy is set, unless parse makes an Expression of its own.
+// operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply, long
+// and lazy is set, unless parse makes an Expression of its own.
 type operator struct {
 	name       string
 	min, max   int // how many positional arguments; max -1 for any number
 	parse      func(p *parser, op *operator, v Value) (Expression, error)
 	apply      func(args []Value) (Value, error)
+	long       func(env *Env, args []Value) (Value, error) // apply that may take long, and counts its work
 	lazy       func(env *Env, args []Expression) (Value, error)
 	rightFirst bool // the arguments are evaluated from the last to the first
 	joins      joining
@@ -37,6 +41,9 @@ func init() {
 		}
 	}
 }
+
+// Operators returns the names of all operators that are supported.
+func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 // unsupported are the real server's operators that need more than a document, or that no test has asked for.
 var unsupported = map[string]bool{

@@ -12,31 +12,29 @@ import (
 )
 
 var regexOperators = []operator{
-	matcher("$regexMatch", no, func(re *regexp.Regexp, s string) Value { return boolean(re.MatchString(s)) }),
-	matcher("$regexFind", null, func(re *regexp.Regexp, s string) Value {
-		if found := re.FindStringSubmatchIndex(s); found != nil {
-			return match(s, found)
-		}
-		return null
+	matcher("$regexMatch", no, func(f *search) (Value, error) {
+		found, err := f.from(0)
+		return boolean(found != nil), err
 	}),
-	matcher("$regexFindAll", array(nil), func(re *regexp.Regexp, s string) Value {
-		var all []Value
-		for _, found := range findAll(re, s) {
-			all = append(all, match(s, found))
+	matcher("$regexFind", null, func(f *search) (Value, error) {
+		found, err := f.from(0)
+		if found == nil || err != nil {
+			return null, err
 		}
-		return array(all)
+		return match(f.s, found, utf8.RuneCountInString(f.s[:found[0]])), nil
 	}),
+	matcher("$regexFindAll", array(nil), findAll),
 }
 
 // matcher is an operator of a string and a regular expression; none is the result where one of them is null.
-func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) operator {
+func matcher(name string, none Value, find func(*search) (Value, error)) operator {
 	required := func(code int32) refusal { return refusal{code, "%[1]s requires '%[2]s' parameter"} }
 	s := signature{
 		notObject: refusal{51103, "%[1]s expects an object of named arguments but found: %[2]s"},
 		unknown:   refusal{31024, "%[1]s found an unknown argument: %[2]s"},
 		params:    []parameter{{name: "input", absent: required(31022)}, {name: "regex", absent: required(31023)}, {name: "options"}},
 	}
-	return operator{name: name, optimize: compiledAhead, parse: s.parse, apply: func(args []Value) (Value, error) {
+	return operator{name: name, optimize: compiledAhead, parse: s.parse, long: func(env *Env, args []Value) (Value, error) {
 		input := args[0]
 		re, err := compiled(name, args[1], args[2])
 		switch {
@@ -51,7 +49,7 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		if err := checkSubject(name, s); err != nil {
 			return missing, err
 		}
-		return apply(re, s), nil
+		return find(newSearch(env.Work, re, s))
 	}}
 }
 
@@ -119,18 +117,22 @@ func compile(name, pattern, options string) (*regexp.Regexp, error) {
 
 // findAll returns the matches in turn. One that is empty is followed by a search behind the next character, and none is
 // looked for at the very end.
-func findAll(re *regexp.Regexp, s string) [][]int {
-	var all [][]int
-	for _, found := range re.FindAllStringSubmatchIndex(s, -1) {
-		if found[0] < len(s) || len(s) == 0 {
-			all = append(all, found)
+func findAll(f *search) (Value, error) {
+	var all []Value
+	at, before := 0, 0 // how far the characters are counted, and how many they are
+	err := f.all(func(found []int) bool {
+		if found[0] < len(f.s) || len(f.s) == 0 {
+			before += utf8.RuneCountInString(f.s[at:found[0]])
+			at = found[0]
+			all = append(all, match(f.s, found, before))
 		}
-	}
-	return all
+		return true
+	})
+	return array(all), err
 }
 
-// match describes a match as $regexFind gives it.
-func match(s string, found []int) Value {
+// match describes a match as $regexFind gives it, with the number of characters before it.
+func match(s string, found []int, before int) Value {
 	captures := []Value{}
 	for i := 2; i < len(found); i += 2 {
 		if found[i] < 0 {
@@ -139,13 +141,12 @@ func match(s string, found []int) Value {
 		}
 		captures = append(captures, query.Text(s[found[i]:found[i+1]]))
 	}
-	before := int32(utf8.RuneCountInString(s[:found[0]]))
 	match := query.Text(s[found[0]:found[1]])
-	return object{}.Set("match", match).Set("idx", query.Int32(before)).Set("captures", array(captures)).Made()
+	return object{}.Set("match", match).Set("idx", query.Int32(int32(before))).Set("captures", array(captures)).Made()
 }
 
 // splitRegex splits at each match, also at empty ones; what groups caught stands between the parts.
-func splitRegex(s string, by Value) (Value, error) {
+func splitRegex(env *Env, s string, by Value) (Value, error) {
 	pattern, options := by.Regex()
 	re, err := compile("$split", pattern, options)
 	if err != nil {
@@ -156,17 +157,18 @@ func splitRegex(s string, by Value) (Value, error) {
 	}
 	var parts []string
 	at := 0
-	for _, found := range re.FindAllStringSubmatchIndex(s, -1) {
+	err = newSearch(env.Work, re, s).all(func(found []int) bool {
 		parts = append(parts, s[at:found[0]])
 		for i := 2; i < len(found); i += 2 {
 			parts = append(parts, s[max(0, found[i]):max(0, found[i+1])])
 		}
 		at = found[1]
-	}
-	return texts(append(parts, s[at:])), nil
+		return true
+	})
+	return texts(append(parts, s[at:])), err
 }
 
-func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
+func replaceRegex(env *Env, name, s string, find Value, by string, n int) (Value, error) {
 	pattern, options := find.Regex()
 	re, err := compile(name, pattern, options)
 	if err != nil {
@@ -177,9 +179,13 @@ func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
 	}
 	var b strings.Builder
 	at := 0
-	for _, found := range re.FindAllStringIndex(s, n) {
-		b.WriteString(s[at:found[0]] + by)
+	err = newSearch(env.Work, re, s).all(func(found []int) bool {
+		b.WriteString(s[at:found[0]])
+		b.WriteString(by)
 		at = found[1]
-	}
-	return query.Text(b.String() + s[at:]), nil
+		n--
+		return n != 0 && b.Len() <= maxValue
+	})
+	b.WriteString(s[at:])
+	return query.Text(b.String()), err
 }

@@ -12,6 +12,7 @@ type Scope struct {
 	outer *Scope
 	name  string
 	slot  int
+	slots map[string]int // of all names, in a scope of many; nil if not known yet
 }
 
 // NewScope returns a scope of variables, whose values Env.Vars holds in the same order.
@@ -50,13 +51,32 @@ var systemVariables = map[string]int{
 
 // lookup returns the slot of a variable.
 func (s *Scope) lookup(name string) (slot int, ok bool) {
-	for at := s; at != nil; at = at.outer {
-		if at.name == name {
-			return at.slot, true
+	if s.size() > 16 {
+		if slot, ok = s.all()[name]; ok {
+			return slot, true
+		}
+	} else {
+		for at := s; at != nil; at = at.outer {
+			if at.name == name {
+				return at.slot, true
+			}
 		}
 	}
 	slot, ok = systemVariables[name]
 	return slot, ok
+}
+
+// all returns the slots of all names.
+func (s *Scope) all() map[string]int {
+	if s.slots == nil {
+		s.slots = make(map[string]int)
+		for at := s; at != nil; at = at.outer {
+			if _, hidden := s.slots[at.name]; !hidden {
+				s.slots[at.name] = at.slot
+			}
+		}
+	}
+	return s.slots
 }
 
 // checkVariable refuses a name that a user's variable cannot have.

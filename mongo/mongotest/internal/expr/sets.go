@@ -10,7 +10,7 @@ import (
 var setOperators = []operator{
 	{name: "$setUnion", max: -1, joins: joinsAll, lazy: setUnion},
 	{name: "$setIntersection", max: -1, joins: joinsAll, lazy: setIntersection},
-	{name: "$setDifference", min: 2, max: 2, apply: setDifference},
+	{name: "$setDifference", min: 2, max: 2, long: setDifference},
 	{name: "$setEquals", parse: parseSetEquals, lazy: setEquals, optimize: checkedSets},
 	{name: "$setIsSubset", min: 2, max: 2, lazy: setIsSubset, optimize: checkedSubset},
 	{name: "$allElementsTrue", min: 1, max: 1, apply: elementsTrue("$allElementsTrue", 17040, true)},
@@ -20,10 +20,10 @@ var setOperators = []operator{
 // set is a sorted list of distinct values.
 type set []Value
 
-func setOf(elements []Value) set {
+func (e *Env) setOf(elements []Value) (set, error) {
 	s := slices.Clone(elements)
-	slices.SortStableFunc(s, query.Compare)
-	return slices.CompactFunc(s, query.Equal)
+	err := query.SortStable(e.Work, s, query.Compare)
+	return slices.CompactFunc(s, query.Equal), err
 }
 
 func (s set) has(v Value) bool {
@@ -32,21 +32,25 @@ func (s set) has(v Value) bool {
 }
 
 func setUnion(env *Env, args []Expression) (Value, error) {
-	return combine(env, args, 17043, "$setUnion", func(all set, elements []Value) set { return append(all, elements...) })
+	return combine(env, args, 17043, "$setUnion", func(all set, elements []Value) (set, error) { return append(all, elements...), nil })
 }
 
 func setIntersection(env *Env, args []Expression) (Value, error) {
-	return combine(env, args, 17047, "$setIntersection", func(all set, elements []Value) set {
-		other := setOf(elements)
+	return combine(env, args, 17047, "$setIntersection", func(all set, elements []Value) (set, error) {
+		other, err := env.setOf(elements)
+		if err != nil {
+			return nil, err
+		}
 		if len(other) < len(all) {
 			all, other = other, all // of elements that are equal, such as 1 and 1.0, that of the smaller set is given
 		}
-		return slices.DeleteFunc(all, func(v Value) bool { return !other.has(v) })
+		all = slices.DeleteFunc(all, func(v Value) bool { return !other.has(v) })
+		return all, env.Work.Do(len(all) + len(other))
 	})
 }
 
 // combine joins the arguments from the left; null ends it with null.
-func combine(env *Env, args []Expression, code int32, name string, join func(set, []Value) set) (Value, error) {
+func combine(env *Env, args []Expression, code int32, name string, join func(set, []Value) (set, error)) (Value, error) {
 	var all set
 	isNull, first := false, true
 	err := eachArg(env, args, func(v Value) (bool, error) {
@@ -57,12 +61,14 @@ func combine(env *Env, args []Expression, code int32, name string, join func(set
 			return false, mongoerr.Errorf(code, "All operands of %s must be arrays. One argument is of type: %s", name, typeName(v))
 		}
 		elements := query.Elements(v.Data)
+		var err error
 		if first {
-			all, first = setOf(elements), false
+			all, err = env.setOf(elements)
+			first = false
 		} else {
-			all = join(all, elements)
+			all, err = join(all, elements)
 		}
-		return false, nil
+		return false, err
 	})
 	if err != nil {
 		return missing, err
@@ -70,10 +76,11 @@ func combine(env *Env, args []Expression, code int32, name string, join func(set
 	if isNull {
 		return null, nil
 	}
-	return array(setOf(all)), nil
+	all, err = env.setOf(all)
+	return array(all), err
 }
 
-func setDifference(args []Value) (Value, error) {
+func setDifference(env *Env, args []Value) (Value, error) {
 	a, b := args[0], args[1]
 	switch {
 	case a.IsNullish() || b.IsNullish():
@@ -83,11 +90,20 @@ func setDifference(args []Value) (Value, error) {
 	case !b.IsArray():
 		return missing, mongoerr.Errorf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
 	}
-	without := setOf(query.Elements(b.Data))
+	var without query.ValueSet
+	for _, v := range query.Elements(b.Data) {
+		without.Add(v)
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
+	}
 	var kept []Value
 	for _, v := range query.Elements(a.Data) {
-		if !without.has(v) && !contains(kept, v) {
+		if without.Add(v) {
 			kept = append(kept, v)
+		}
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
 		}
 	}
 	return array(kept), nil
@@ -129,7 +145,10 @@ func setEquals(env *Env, args []Expression) (Value, error) {
 		if !v.IsArray() {
 			return false, mongoerr.Errorf(17044, setEqualsType, n, typeName(v))
 		}
-		s := setOf(query.Elements(v.Data))
+		s, err := env.setOf(query.Elements(v.Data))
+		if err != nil {
+			return false, err
+		}
 		if n == 1 {
 			first = s
 		}
@@ -166,9 +185,19 @@ func setIsSubset(env *Env, args []Expression) (Value, error) {
 	if !b.IsArray() {
 		return missing, mongoerr.Errorf(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
 	}
-	whole := setOf(query.Elements(b.Data))
-	lacking := slices.ContainsFunc(query.Elements(a.Data), func(v Value) bool { return !whole.has(v) })
-	return boolean(!lacking), nil
+	whole, err := env.setOf(query.Elements(b.Data))
+	if err != nil {
+		return missing, err
+	}
+	for _, v := range query.Elements(a.Data) {
+		if !whole.has(v) {
+			return no, nil
+		}
+		if err := env.Work.Do(1); err != nil {
+			return missing, err
+		}
+	}
+	return yes, nil
 }
 
 func elementsTrue(name string, code int32, all bool) func([]Value) (Value, error) {

@@ -23,7 +23,7 @@ var stringOperators = []operator{
 	{name: "$substrCP", min: 3, max: 3, apply: substrCP},
 	{name: "$indexOfBytes", min: 2, max: 4, lazy: indexOfBytes},
 	{name: "$indexOfCP", min: 2, max: 4, lazy: indexOfCP},
-	{name: "$split", min: 2, max: 2, apply: split},
+	{name: "$split", min: 2, max: 2, long: split},
 	trimmer("$trim", trimBoth),
 	trimmer("$ltrim", trimLeft),
 	trimmer("$rtrim", trimRight),
@@ -142,7 +142,7 @@ func codePoints(s string) int {
 	return n
 }
 
-func split(args []Value) (Value, error) {
+func split(env *Env, args []Value) (Value, error) {
 	s, by := args[0], args[1]
 	switch {
 	case s.IsNullish() || by.IsNullish():
@@ -150,7 +150,7 @@ func split(args []Value) (Value, error) {
 	case !s.IsString():
 		return missing, mongoerr.Errorf(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(s))
 	case by.Type == bson.TypeRegex:
-		return splitRegex(string(s.Text()), by)
+		return splitRegex(env, string(s.Text()), by)
 	case !by.IsString():
 		return missing, mongoerr.Errorf(40086,
 			"$split requires an expression that evaluates to a string or regular expression as a second argument, found: %s", typeName(by))

@@ -16,7 +16,7 @@ func replacer(name string, n int) operator {
 		unknown:   refusal{51750, "%[1]s found an unknown argument: %[2]s"},
 		params:    []parameter{{name: "input", absent: required(51749)}, {name: "find", absent: required(51748)}, {name: "replacement", absent: required(51747)}},
 	}
-	return operator{name: name, optimize: late, parse: s.parse, apply: func(args []Value) (Value, error) {
+	return operator{name: name, optimize: late, parse: s.parse, long: func(env *Env, args []Value) (Value, error) {
 		input, find, by := args[0], args[1], args[2]
 		switch {
 		case !input.IsString() && !input.IsNullish():
@@ -28,7 +28,7 @@ func replacer(name string, n int) operator {
 		case input.IsNullish() || find.IsNullish() || by.IsNullish():
 			return null, nil
 		case find.Type == bson.TypeRegex:
-			return replaceRegex(name, string(input.Text()), find, string(by.Text()), n)
+			return replaceRegex(env, name, string(input.Text()), find, string(by.Text()), n)
 		}
 		s, old := string(input.Text()), string(find.Text())
 		if n < 0 && (strings.Count(s, old)+1)*len(by.Text()) > maxValue {

@@ -146,10 +146,32 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 	if from == 0 && len(points) == 0 && find == "" {
 		return query.Int32(0), nil
 	}
-	for i := from; i < to; i++ {
-		if strings.HasPrefix(strings.Join(points[i:], ""), find) {
-			return query.Int32(int32(i)), nil
+	from = min(from, len(points))
+	before := 0
+	for _, p := range points[:from] {
+		before += len(p)
+	}
+	i, err := pointIndex(env.Work, s[before:], find, points[from:max(from, to)])
+	if i >= 0 {
+		i += from
+	}
+	return query.Int32(int32(i)), err
+}
+
+// pointIndex returns which of the first characters of a text begins what is looked for, -1 for none.
+func pointIndex(w *query.Work, s, find string, points []string) (int, error) {
+	at := 0 // where points[i] is
+	for i := 0; i < len(points); {
+		next, err := w.Index(s[at:], find)
+		if next < 0 || err != nil {
+			return -1, err
+		}
+		for next += at; i < len(points) && at < next; i++ {
+			at += len(points[i])
+		}
+		if at == next && i < len(points) {
+			return i, nil
 		}
 	}
-	return query.Int32(-1), nil
+	return -1, nil
 }

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"strings"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -10,7 +8,7 @@ import (
 // spaces are what $trim and its kin take away if no characters are given.
 const spaces = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
-func trimmer(name string, trim func(s string, points []string) string) operator {
+func trimmer(name string, trim func(s string, points trimPoints) string) operator {
 	s := signature{
 		notObject: refusal{50696, "%[1]s only supports an object as an argument, found %[2]s"},
 		unknown:   refusal{50694, "%[1]s found an unknown argument: %[2]s"},
@@ -38,8 +36,11 @@ func trimmed(name string, code int32, what string) func(Value) (string, error) {
 	}
 }
 
+// trimPoints are the characters to cut off, with the order in which they are looked for.
+type trimPoints map[string]int
+
 // trimSet returns the characters to cut off.
-func trimSet(chars string) ([]string, error) {
+func trimSet(chars string) (trimPoints, error) {
 	points, ok := splitPoints(chars)
 	if !ok {
 		return nil, mongoerr.Errorf(5156305, trimFault+"Got continuation byte when expecting the start of a new code point.")
@@ -50,24 +51,48 @@ func trimSet(chars string) ([]string, error) {
 			return nil, mongoerr.Errorf(5156304, trimFault+"Missing expected continuation byte at end of string.")
 		}
 	}
-	return points, nil
+	set := make(trimPoints, len(points))
+	for i, point := range points {
+		if _, again := set[point]; !again {
+			set[point] = i
+		}
+	}
+	return set, nil
 }
 
 const trimFault = `Failed to parse "chars" argument to $trim/$ltrim/$rtrim: Detected invalid UTF-8. `
 
-// trimWith cuts characters off with strings.CutPrefix or strings.CutSuffix as long as one of them is there.
-func trimWith(s string, points []string, cut func(s, point string) (string, bool)) string {
-	for again := true; again; {
-		again = false
-		for _, point := range points {
-			if s, again = cut(s, point); again {
-				break
-			}
+func trimLeft(s string, points trimPoints) string {
+	for s != "" {
+		n, _ := pointLength(s[0])
+		n = min(max(n, 1), len(s))
+		if _, ok := points[s[:n]]; !ok {
+			break
 		}
+		s = s[n:]
 	}
 	return s
 }
 
-func trimLeft(s string, points []string) string  { return trimWith(s, points, strings.CutPrefix) }
-func trimRight(s string, points []string) string { return trimWith(s, points, strings.CutSuffix) }
-func trimBoth(s string, points []string) string  { return trimLeft(trimRight(s, points), points) }
+func trimRight(s string, points trimPoints) string {
+	for {
+		n := points.last(s)
+		if n == 0 {
+			return s
+		}
+		s = s[:len(s)-n]
+	}
+}
+
+// last returns the length of the character at the end of a text that is to be cut off, 0 for none.
+func (p trimPoints) last(s string) int {
+	length, first := 0, len(p)
+	for n := 1; n <= min(4, len(s)); n++ {
+		if i, ok := p[s[len(s)-n:]]; ok && i < first {
+			length, first = n, i
+		}
+	}
+	return length
+}
+
+func trimBoth(s string, points trimPoints) string { return trimLeft(trimRight(s, points), points) }

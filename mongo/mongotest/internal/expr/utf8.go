@@ -53,7 +53,10 @@ func splitPoints(s string) (points []string, ok bool) {
 
 // utf8Fault is what PCRE says of text that is no UTF-8, "" if it is.
 func utf8Fault(s string) string {
-	for at := 0; at < len(s) && !utf8.ValidString(s); {
+	if utf8.ValidString(s) {
+		return ""
+	}
+	for at := 0; at < len(s); {
 		n, ok := pointLength(s[at])
 		left := len(s) - at
 		switch {

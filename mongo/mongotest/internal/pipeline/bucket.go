@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"sort"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -138,16 +140,17 @@ func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		return nil, err
 	}
 	byID, err := query.ParseSort(object{}.Set("_id", query.Int32(1)).Bytes())
-	byID.Documents(groups)
-	return groups, err
+	if err != nil {
+		return nil, err
+	}
+	return groups, byID.Order(r.Work, groups)
 }
 
 // place returns the lower boundary of the bucket that a value belongs to.
 func (s *bucketStage) place(v Value) (Value, error) {
-	for i, upper := range s.boundaries[1:] {
-		if query.Compare(v, s.boundaries[i]) >= 0 && query.Compare(v, upper) < 0 {
-			return s.boundaries[i], nil
-		}
+	above := sort.Search(len(s.boundaries), func(i int) bool { return query.Compare(v, s.boundaries[i]) < 0 })
+	if above > 0 && above < len(s.boundaries) {
+		return s.boundaries[above-1], nil
 	}
 	if s.fallback.Missing() {
 		return missing, mongoerr.Errorf(40066, "$switch could not find a matching branch for an input, and no default was specified.")

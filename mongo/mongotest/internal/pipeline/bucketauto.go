@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -104,7 +103,9 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		}
 		rest = append(rest, keyed{key, doc})
 	}
-	slices.SortStableFunc(rest, func(a, b keyed) int { return query.Compare(a.key, b.key) })
+	if err := query.SortStable(r.Work, rest, func(a, b keyed) int { return query.Compare(a.key, b.key) }); err != nil {
+		return nil, err
+	}
 	size := max(1, int(math.Round(float64(len(docs))/float64(s.n))))
 	var groups []*bucket
 	end := missing // of the last bucket
@@ -123,7 +124,7 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		}
 		groups, rest, end = append(groups, g), rest[n:], limits.max
 	}
-	return s.closeAll(groups), nil
+	return s.closeAll(r, groups)
 }
 
 // limits are the boundaries of a bucket.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -138,6 +137,7 @@ type gaps struct {
 	sample []byte // a document of the partition
 	next   Value
 	out    *[][]byte
+	work   *query.Work
 	made   *int // how many documents were made, for all partitions
 }
 
@@ -150,6 +150,9 @@ func (g *gaps) until(limit Value, inclusive bool) error {
 		c := query.Compare(g.next, limit)
 		if c > 0 || c == 0 && !inclusive {
 			return nil
+		}
+		if err := g.work.Do(1); err != nil {
+			return err
 		}
 		if *g.made++; *g.made > maxGenerated {
 			return mongoerr.Errorf(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
@@ -195,8 +198,10 @@ func (s *densify) key(doc []byte) string {
 	return string(key)
 }
 
-func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
-	s.sort(docs)
+func (s *densify) filled(r *runner, docs [][]byte) ([][]byte, error) {
+	if err := s.sort(r.Work, docs); err != nil {
+		return nil, err
+	}
 	var out [][]byte
 	var partitions []*gaps
 	made := 0
@@ -205,7 +210,11 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, doc := range docs {
+	tops := s.tops(docs)
+	for _, doc := range docs {
+		if err := r.Work.Bytes(len(doc)); err != nil {
+			return nil, err
+		}
 		v := s.field.get(doc)
 		if v.IsNullish() {
 			out = append(out, doc)
@@ -214,9 +223,9 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 		key := s.key(doc)
 		g := known[key]
 		if g == nil {
-			g = &gaps{densify: s, sample: doc, next: lower, out: &out, made: &made}
+			g = &gaps{densify: s, sample: doc, next: lower, out: &out, work: r.Work, made: &made}
 			if s.bounds == "partition" {
-				g.next, top = v, s.greatest(docs[i:], key)
+				g.next, top = v, tops[key]
 			}
 			known[key], partitions = g, append(partitions, g)
 		}
@@ -225,7 +234,7 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 		}
 		out = append(out, doc)
 	}
-	return s.tails(out, partitions, top)
+	return s.tails(r.Work, out, partitions, top)
 }
 
 // pass fills up to a document's value and steps over it.
@@ -245,12 +254,12 @@ func (g *gaps) pass(v, top Value) error {
 }
 
 // tails fills the partitions up to the upper bound.
-func (s *densify) tails(out [][]byte, partitions []*gaps, top Value) ([][]byte, error) {
+func (s *densify) tails(w *query.Work, out [][]byte, partitions []*gaps, top Value) ([][]byte, error) {
 	if s.bounds == "partition" || top.Missing() {
 		return out, nil
 	}
 	if len(partitions) == 0 && len(s.partition) == 0 {
-		partitions = []*gaps{{densify: s, sample: query.EmptyDocument, next: s.lower, made: new(int)}}
+		partitions = []*gaps{{densify: s, sample: query.EmptyDocument, next: s.lower, work: w, made: new(int)}}
 	}
 	for _, g := range partitions {
 		g.out = &out
@@ -297,8 +306,8 @@ func (s *densify) checkValue(v Value) error {
 }
 
 // sort orders documents by the field; by partition first, unless the bounds are those of all documents.
-func (s *densify) sort(docs [][]byte) {
-	slices.SortStableFunc(docs, func(a, b []byte) int {
+func (s *densify) sort(w *query.Work, docs [][]byte) error {
+	return query.SortStable(w, docs, func(a, b []byte) int {
 		if s.bounds != "full" {
 			for _, path := range s.partition {
 				if c := query.Compare(orNull(path.get(a)), orNull(path.get(b))); c != 0 {
@@ -317,13 +326,17 @@ func orNull(v Value) Value {
 	return v
 }
 
-// greatest returns the greatest value of a partition.
-func (s *densify) greatest(docs [][]byte, key string) Value {
-	top := missing
+// tops returns the greatest value of each partition, where the partitions are filled each for itself.
+func (s *densify) tops(docs [][]byte) map[string]Value {
+	if s.bounds != "partition" {
+		return nil
+	}
+	tops := make(map[string]Value)
 	for _, doc := range docs {
-		if v := s.field.get(doc); s.key(doc) == key && (top.Missing() || query.Compare(v, top) > 0) {
-			top = v
+		key := s.key(doc)
+		if v := s.field.get(doc); tops[key].Missing() || query.Compare(v, tops[key]) > 0 {
+			tops[key] = v
 		}
 	}
-	return top
+	return tops
 }

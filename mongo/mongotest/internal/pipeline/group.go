@@ -72,12 +72,17 @@ func (b *bucket) add(r *runner, doc []byte) error {
 	return nil
 }
 
-func (a *accumulators) close(b *bucket) []byte {
-	out := object{}.Set("_id", b.id)
+func (a *accumulators) close(r *runner, b *bucket) ([]byte, error) {
+	var out query.Builder
+	out.Set("_id", b.id)
 	for i, s := range b.states {
-		out = out.Set(a.names[i], s.Result())
+		v, err := s.Result(r.Work)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(a.names[i], v)
 	}
-	return out.Made().Data
+	return out.Made().Data, nil
 }
 
 type group struct {
@@ -172,15 +177,18 @@ func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (V
 			return nil, err
 		}
 	}
-	return a.closeAll(groups), nil
+	return a.closeAll(r, groups)
 }
 
-func (a *accumulators) closeAll(groups []*bucket) [][]byte {
+func (a *accumulators) closeAll(r *runner, groups []*bucket) ([][]byte, error) {
 	out := make([][]byte, len(groups))
 	for i, g := range groups {
-		out[i] = a.close(g)
+		var err error
+		if out[i], err = a.close(r, g); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
 // counting is the only accumulator where none is given.

@@ -114,9 +114,26 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 // chain runs stages one behind the other.
 func chain(r *runner, steps []step, in stream) stream {
 	for _, s := range steps {
-		in = s.stage.run(r, in)
+		in = watched(r, s.stage.run(r, in))
 	}
 	return in
+}
+
+// watched counts the documents of a stream as work.
+func watched(r *runner, in stream) stream {
+	if r.Work == nil {
+		return in
+	}
+	return func(yield func([]byte, error) bool) {
+		for doc, err := range in {
+			if err == nil {
+				err = r.Work.Bytes(len(doc))
+			}
+			if !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // parser holds the context in which a stage is parsed.

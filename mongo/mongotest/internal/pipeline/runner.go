@@ -25,6 +25,7 @@ type Context struct {
 	ClusterTime Value          // $$CLUSTER_TIME; Missing where there is none
 	Rand        func() float64 // numbers from 0 to 1, never 1, for $rand and $sample
 	NewID       func() [12]byte
+	Work        *query.Work // asked now and then whether the run may go on
 }
 
 // runner is the state of one run, with the variables of its scope in env.
@@ -35,13 +36,15 @@ type runner struct {
 }
 
 func (c Context) runner(vars []Value) *runner {
-	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Rand: c.Rand, NewID: c.NewID, Vars: vars}
-	return &runner{Context: c, env: env, matching: query.Matching{Vars: env}}
+	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
+	return &runner{Context: c, env: env, matching: query.Matching{Vars: env, Work: c.Work}}
 }
 
 // with returns a runner with the values of a command's let.
 func (c Context) with(vars any) *runner {
-	return &runner{Context: c, env: vars.(*expr.Env), matching: query.Matching{Vars: vars}}
+	env := vars.(*expr.Env)
+	env.Work = c.Work
+	return &runner{Context: c, env: env, matching: query.Matching{Vars: vars, Work: c.Work}}
 }
 
 // eval returns an expression's value for a document.

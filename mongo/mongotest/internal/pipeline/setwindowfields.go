@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
@@ -38,12 +37,37 @@ type windowValues func(i int) (Value, error)
 
 // partition is the documents that window functions look at, in order.
 type partition struct {
-	docs [][]byte
-	key  fieldPath // of the order; nil for none
+	docs    [][]byte
+	key     fieldPath // of the order; nil for none
+	keys    []Value   // of the documents, nil if none was asked for yet
+	checked map[string]error
 }
 
 // keyOf returns what a document is sorted by.
-func (p *partition) keyOf(i int) Value { return p.key.get(p.docs[i]) }
+func (p *partition) keyOf(i int) Value {
+	if p.keys == nil {
+		p.keys = make([]Value, len(p.docs))
+		for j, doc := range p.docs {
+			p.keys[j] = p.key.get(doc)
+		}
+	}
+	return p.keys[i]
+}
+
+// check returns why the keys are not those of windows by distance, in a unit or without one.
+func (p *partition) check(w *window) error {
+	err, known := p.checked[w.unit]
+	for i := 0; !known && err == nil && i < len(p.docs); i++ {
+		err = w.checkKey(p.keyOf(i))
+	}
+	if !known {
+		if p.checked == nil {
+			p.checked = make(map[string]error)
+		}
+		p.checked[w.unit] = err
+	}
+	return err
+}
 
 var windowOptions = []option{
 	{name: "partitionBy"}, {name: "sortBy", types: ofObject}, {name: "output", types: ofObject, required: true},
@@ -191,12 +215,9 @@ func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error)
 		}
 		keyedDocs[i] = keyed{key, doc}
 	}
-	slices.SortStableFunc(keyedDocs, func(a, b keyed) int {
-		if c := query.Compare(a.key, b.key); c != 0 {
-			return c
-		}
-		return s.order.Compare(a.doc, b.doc)
-	})
+	if err := s.sort(r, keyedDocs); err != nil {
+		return nil, err
+	}
 	var parts []*partition
 	for i, k := range keyedDocs {
 		if i == 0 || !query.Equal(k.key, keyedDocs[i-1].key) {
@@ -206,6 +227,31 @@ func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error)
 		last.docs = append(last.docs, k.doc)
 	}
 	return parts, nil
+}
+
+// sort sorts by the partitions' keys, and in a partition by the order.
+func (s *windowStage) sort(r *runner, docs []keyed) error {
+	type ordered struct {
+		keyed
+		by []Value
+	}
+	list := make([]ordered, len(docs))
+	for i, k := range docs {
+		list[i].keyed = k
+		if s.order != nil {
+			list[i].by, _ = s.order.Key(k.doc)
+		}
+	}
+	err := query.SortStable(r.Work, list, func(a, b ordered) int {
+		if c := query.Compare(a.key, b.key); c != 0 || s.order == nil {
+			return c
+		}
+		return s.order.CompareKeys(a.by, b.by)
+	})
+	for i, k := range list {
+		docs[i] = k.keyed
+	}
+	return err
 }
 
 func (s *windowStage) key() fieldPath {

@@ -77,7 +77,7 @@ func (s *shape) apply(r *runner, doc []byte) ([]byte, error) {
 
 // document shapes a document that is root or inside it.
 func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
-	var out object
+	var kept object
 	for _, f := range query.ObjectOf(doc) {
 		c := s.children[f.Name]
 		switch {
@@ -96,16 +96,19 @@ func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 			}
 			f.Value = v
 		}
-		out = append(out, f)
+		kept = append(kept, f)
 	}
 	if s.computes {
-		return s.compute(r, root, doc, out)
+		return s.compute(r, root, doc, kept)
 	}
-	return out.Made().Data, nil
+	return kept.Made().Data, nil
 }
 
 // compute adds the computed values, and the documents that hold such, in the order written.
-func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error) {
+func (s *shape) compute(r *runner, root, doc []byte, kept object) ([]byte, error) {
+	var out query.Builder
+	out.Add(kept)
+	var was map[string]Value // the document's fields, nil if none was asked for yet
 	for _, name := range s.names {
 		c := s.children[name]
 		var v Value
@@ -114,16 +117,30 @@ func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error)
 		case c.value != nil:
 			v, err = r.eval(c.value, root)
 		case c.computes:
-			v, err = c.within(r, root, query.Lookup(doc, name))
+			if was == nil {
+				was = fieldsOf(doc)
+			}
+			v, err = c.within(r, root, was[name])
 		default:
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = out.Set(name, v)
+		out.Set(name, v)
 	}
 	return out.Made().Data, nil
+}
+
+// fieldsOf returns the fields of a document, of several of a name the first.
+func fieldsOf(doc []byte) map[string]Value {
+	fields := make(map[string]Value)
+	for _, f := range query.ObjectOf(doc) {
+		if _, again := fields[f.Name]; !again {
+			fields[f.Name] = f.Value
+		}
+	}
+	return fields
 }
 
 // within shapes the value of a field that the tree goes beyond.

@@ -28,7 +28,7 @@ func parseSort(p *parser, _ string, spec Value) (stage, error) {
 type sorting struct{ keys *query.Sort }
 
 func (s *sorting) run(r *runner, in stream) stream {
-	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(s.keys, docs) }).run(r, in)
+	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(r.Work, s.keys, docs) }).run(r, in)
 }
 
 // SortByID returns a $sort by _id alone behind nothing but $matches, nil if there is none.
@@ -54,14 +54,16 @@ func (p *Pipeline) InOrder() *Pipeline {
 }
 
 // sortDocuments sorts documents; not all can be.
-func sortDocuments(keys *query.Sort, docs [][]byte) error {
+func sortDocuments(w *query.Work, keys *query.Sort, docs [][]byte) error {
 	for _, doc := range docs {
 		if err := keys.Check(doc); err != nil {
 			return err
 		}
+		if err := w.Bytes(len(doc)); err != nil {
+			return err
+		}
 	}
-	keys.Documents(docs)
-	return nil
+	return keys.Order(w, docs)
 }
 
 // sortKeys compiles a sort order; nil for an empty one.

@@ -31,7 +31,9 @@ func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
 	}
 	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) {
 		groups, err := s.groups(r, docs)
-		order.Documents(groups)
-		return groups, err
+		if err != nil {
+			return nil, err
+		}
+		return groups, order.Order(r.Work, groups)
 	}), nil
 }

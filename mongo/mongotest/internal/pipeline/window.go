@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"sort"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -149,21 +150,39 @@ func (w *window) span(part *partition, i int) (first, end int, err error) {
 	return first, max(first, end), nil
 }
 
-// evaluate evaluates what the i-th document of a partition has in its window, and returns where that is. Where documents leave
-// windows again, the document itself is evaluated too.
-func (w *window) evaluate(part *partition, i int, one func(j int) error) (first, end int, err error) {
-	if first, end, err = w.span(part, i); err != nil {
-		return 0, 0, err
-	}
-	for j := first; j < end; j++ {
-		if err := one(j); err != nil {
-			return 0, 0, err
+// fold is a value that is made of the documents of a window, one after the other.
+type fold interface {
+	reset()          // begins with none
+	add(j int) error // takes the j-th document
+}
+
+// folding returns what makes a value of the window of the i-th document, for one after the other. Where documents leave windows again,
+// the document itself is evaluated too, by one.
+func (w *window) folding(r *runner, part *partition, f fold, one func(j int) error) func(i int) error {
+	next := 0
+	f.reset()
+	return func(i int) error {
+		first, end, err := w.span(part, i)
+		if err != nil {
+			return err
 		}
+		if !w.lower.open {
+			f.reset()
+			next = first
+		}
+		for ; next < end; next++ {
+			if err := r.Work.Do(1); err != nil {
+				return err
+			}
+			if err := f.add(next); err != nil {
+				return err
+			}
+		}
+		if w.lower.open {
+			return nil
+		}
+		return one(i)
 	}
-	if !w.lower.open {
-		err = one(i)
-	}
-	return first, end, err
 }
 
 // clamp returns i moved by a number, but not out of a partition of n.
@@ -173,10 +192,8 @@ func clamp(i int, by Value, n int) int {
 }
 
 func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
-	for j := range part.docs {
-		if err := w.checkKey(part.keyOf(j)); err != nil {
-			return 0, 0, err
-		}
+	if err := part.check(w); err != nil {
+		return 0, 0, err
 	}
 	first, end = 0, len(part.docs)
 	if w.lower.current {
@@ -186,9 +203,7 @@ func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		for first < len(part.docs) && query.Compare(part.keyOf(first), limit) < 0 {
-			first++
-		}
+		first = sort.Search(len(part.docs), func(j int) bool { return query.Compare(part.keyOf(j), limit) >= 0 })
 	}
 	if w.upper.current {
 		end = i + 1
@@ -197,9 +212,7 @@ func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		for end > first && query.Compare(part.keyOf(end-1), limit) > 0 {
-			end--
-		}
+		end = max(first, sort.Search(end, func(j int) bool { return query.Compare(part.keyOf(j), limit) > 0 }))
 	}
 	return first, end, nil
 }

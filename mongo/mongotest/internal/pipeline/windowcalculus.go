@@ -119,21 +119,50 @@ func parseIntegral(s *windowStage, p *parser, f field, w window) (windowFunction
 }
 
 func (g integral) begin(r *runner, part *partition) windowValues {
-	in := newInputs(r, g.input, part.docs)
-	one := func(j int) error {
-		v, err := in.at(j)
-		if err == nil {
-			err = g.check(part.keyOf(j), v)
+	a := &area{integral: g, part: part, in: newInputs(r, g.input, part.docs)}
+	next := g.window.folding(r, part, a, a.check)
+	return func(i int) (Value, error) {
+		if err := next(i); err != nil || a.sum.Missing() {
+			return null, err
 		}
+		return g.perUnit("$divide", a.sum)
+	}
+}
+
+// area adds the trapezoids between neighbours.
+type area struct {
+	integral
+	part *partition
+	in   *inputs
+	sum  Value // Missing without a document
+	last int
+}
+
+func (a *area) reset() { a.sum = missing }
+
+func (a *area) check(j int) error {
+	v, err := a.in.at(j)
+	if err == nil {
+		err = a.integral.check(a.part.keyOf(j), v)
+	}
+	return err
+}
+
+func (a *area) add(j int) error {
+	if err := a.check(j); err != nil {
 		return err
 	}
-	return func(i int) (Value, error) {
-		first, end, err := g.window.evaluate(part, i, one)
-		if err != nil {
-			return missing, err
-		}
-		return g.area(part, in.values, first, end)
+	before := a.last
+	a.last = j
+	if a.sum.Missing() {
+		a.sum = query.Int32(0)
+		return nil
 	}
+	more, err := trapezoid(a.part.keyOf(before), a.part.keyOf(j), a.in.values[before], a.in.values[j])
+	if err == nil {
+		a.sum, err = compute("$add", a.sum, more)
+	}
+	return err
 }
 
 func (g integral) check(key, v Value) error {
@@ -147,24 +176,6 @@ func (g integral) check(key, v Value) error {
 		return mongoerr.Errorf(5423902, "$integral (with no 'unit') expects the sortBy field to be numeric")
 	}
 	return nil
-}
-
-// area adds the trapezoids between neighbours.
-func (g integral) area(part *partition, all []Value, first, end int) (Value, error) {
-	if first >= end {
-		return null, nil
-	}
-	sum := query.Int32(0)
-	for i := first + 1; i < end; i++ {
-		part, err := trapezoid(part.keyOf(i-1), part.keyOf(i), all[i-1], all[i])
-		if err != nil {
-			return missing, err
-		}
-		if sum, err = compute("$add", sum, part); err != nil {
-			return missing, err
-		}
-	}
-	return g.perUnit("$divide", sum)
 }
 
 func trapezoid(x0, x1, y0, y1 Value) (Value, error) {

@@ -76,6 +76,9 @@ type windowAccumulator struct {
 }
 
 func (a *windowAccumulator) begin(r *runner, part *partition) windowValues {
+	if a.window.lower.open && a.name != "$first" && a.name != "$last" {
+		return a.growing(r, part)
+	}
 	return func(i int) (Value, error) {
 		first, end, err := a.window.span(part, i)
 		if err != nil {
@@ -107,7 +110,33 @@ func (a *windowAccumulator) collected(r *runner, docs [][]byte) (Value, error) {
 			return missing, err
 		}
 	}
-	return state.Result(), nil
+	return state.Result(r.Work)
+}
+
+// growing gives the values for windows that no document leaves.
+func (a *windowAccumulator) growing(r *runner, part *partition) windowValues {
+	var state *expr.State
+	value, in := missing, 0
+	return func(i int) (Value, error) {
+		_, end, err := a.window.span(part, i)
+		if err == nil && state == nil {
+			state, err = a.accumulator.New(r.env)
+		}
+		if err != nil {
+			return missing, err
+		}
+		if end == in && !value.Missing() {
+			return value, nil
+		}
+		for ; in < end; in++ {
+			r.env.Root = part.docs[in]
+			if err := state.Add(r.env); err != nil {
+				return missing, err
+			}
+		}
+		value, err = state.Result(r.Work)
+		return value, err
+	}
 }
 
 // result is what the real server makes of a result where documents leave the window: a sum is an int where it fits, and so

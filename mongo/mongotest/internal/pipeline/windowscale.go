@@ -96,44 +96,46 @@ func orZero(v Value) Value {
 }
 
 func (s *scaler) begin(r *runner, part *partition) windowValues {
-	all := newInputs(r, s.input, part.docs)
+	e := &extremes{scaler: s, all: newInputs(r, s.input, part.docs)}
+	next := s.window.folding(r, part, e, func(int) error { return nil })
 	return func(i int) (Value, error) {
-		first, end, err := s.window.span(part, i)
+		if err := next(i); err != nil {
+			return missing, err
+		}
+		v, err := e.all.at(i)
 		if err != nil {
 			return missing, err
 		}
-		least, most, err := s.extremes(all, first, end)
-		if err != nil {
-			return missing, err
-		}
-		v, err := all.at(i)
-		if err != nil {
-			return missing, err
-		}
-		return s.scaled(v, least, most)
+		return s.scaled(v, e.least, e.most)
 	}
 }
 
-// extremes returns the least and the greatest of a window.
-func (s *scaler) extremes(all *inputs, first, end int) (least, most Value, err error) {
-	for i := first; i < end; i++ {
-		v, err := all.at(i)
-		switch {
-		case err != nil:
-			return least, most, err
-		case !v.IsNumber() && s.window.lower.open:
-			return least, most, mongoerr.Errorf(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
-		case !v.IsNumber():
-			return least, most, mongoerr.Errorf(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
-		}
-		if i == first || query.Compare(v, least) < 0 {
-			least = v
-		}
-		if i == first || query.Compare(v, most) > 0 {
-			most = v
-		}
+// extremes are the least and the greatest of a window.
+type extremes struct {
+	*scaler
+	all         *inputs
+	least, most Value
+}
+
+func (e *extremes) reset() { e.least, e.most = missing, missing }
+
+func (e *extremes) add(j int) error {
+	v, err := e.all.at(j)
+	switch {
+	case err != nil:
+		return err
+	case !v.IsNumber() && e.window.lower.open:
+		return mongoerr.Errorf(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
+	case !v.IsNumber():
+		return mongoerr.Errorf(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
 	}
-	return least, most, nil
+	if e.least.Missing() || query.Compare(v, e.least) < 0 {
+		e.least = v
+	}
+	if e.most.Missing() || query.Compare(v, e.most) > 0 {
+		e.most = v
+	}
+	return nil
 }
 
 // scaled is (v-least)/(most-least)*(max-min)+min; the min where there is nothing between least and most.

@@ -117,43 +117,52 @@ func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFuncti
 }
 
 func (c *covariance) begin(r *runner, part *partition) windowValues {
-	pairs := newInputs(r, c.pair, part.docs)
-	each := func(j int) error {
-		_, err := pairs.at(j)
+	m := &moments{pairs: newInputs(r, c.pair, part.docs)}
+	next := c.window.folding(r, part, m, func(j int) error {
+		_, err := m.pairs.at(j)
 		return err
-	}
+	})
 	return func(i int) (Value, error) {
-		first, end, err := c.window.evaluate(part, i, each)
-		if err != nil {
+		if err := next(i); err != nil {
 			return missing, err
 		}
-		return c.of(pairs.values[first:end]), nil
+		return m.covariance(c.sample), nil
 	}
 }
 
-// of adds up as documents come, which is how the real server rounds.
-func (c *covariance) of(pairs []Value) Value {
-	n, meanX, meanY, moment := 0.0, 0.0, 0.0, 0.0
-	for _, v := range pairs {
-		if !v.IsArray() {
-			continue
-		}
-		pair := query.Elements(v.Data)
-		if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
-			continue
-		}
-		x, y := pair[0].AsFloat64(), pair[1].AsFloat64()
-		n++
-		dx := x - meanX
-		meanX += dx / n
-		meanY += (y - meanY) / n
-		moment += dx * (y - meanY)
+// moments are the sums that a covariance is made of. They add up as documents come, which is how the real server rounds.
+type moments struct {
+	pairs                   *inputs
+	n, meanX, meanY, moment float64
+}
+
+func (m *moments) reset() { *m = moments{pairs: m.pairs} }
+
+func (m *moments) add(j int) error {
+	v, err := m.pairs.at(j)
+	if err != nil || !v.IsArray() {
+		return err
 	}
-	if c.sample {
+	pair := query.Elements(v.Data)
+	if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
+		return nil
+	}
+	x, y := pair[0].AsFloat64(), pair[1].AsFloat64()
+	m.n++
+	dx := x - m.meanX
+	m.meanX += dx / m.n
+	m.meanY += (y - m.meanY) / m.n
+	m.moment += dx * (y - m.meanY)
+	return nil
+}
+
+func (m *moments) covariance(sample bool) Value {
+	n := m.n
+	if sample {
 		n--
 	}
 	if n <= 0 {
 		return null
 	}
-	return query.Double(moment / n)
+	return query.Double(m.moment / n)
 }

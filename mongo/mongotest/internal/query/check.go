@@ -82,7 +82,7 @@ func (t *target) changedLeaf(at path, old, now Value) path {
 		}
 		return at
 	}
-	for _, c := range t.children {
+	for _, c := range t.inOrder() {
 		if leaf := c.changedLeaf(append(slices.Clip(at), c.name), old.lookup(c.name), now.lookup(c.name)); leaf != nil {
 			return leaf
 		}

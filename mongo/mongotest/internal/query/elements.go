@@ -89,10 +89,10 @@ func merge(a, b *target, at path) (*target, error) {
 		return nil, mongoerr.Errorf(mongoerr.ConflictingUpdateOperators, "Update created a conflict at '%s'", dotted(at))
 	}
 	both := &target{name: a.name, elements: slices.Clone(a.elements)}
-	for _, c := range a.children {
+	for _, c := range a.inOrder() {
 		both.put(c)
 	}
-	for _, c := range b.children {
+	for _, c := range b.inOrder() {
 		if err := both.mergeChild(c, at); err != nil {
 			return nil, err
 		}
@@ -127,8 +127,11 @@ func (t *target) mergeChild(c *target, at path) error {
 
 // put makes c the child of its name.
 func (t *target) put(c *target) {
-	t.child(c.name)
-	t.children[t.find([]byte(c.name))] = c
+	if i := t.find([]byte(c.name)); i >= 0 {
+		t.children[i] = c
+		return
+	}
+	t.add(c)
 }
 
 // resolved returns the tree at a path with "$" replaced by the index of the element that the filter matched by.
@@ -144,7 +147,7 @@ func (t *target) resolved(element string, at path) (*target, error) {
 		}
 		out.elements = append(out.elements, next)
 	}
-	for _, c := range t.children {
+	for _, c := range t.inOrder() {
 		name := c.name
 		if name == "$" {
 			name = element

@@ -121,7 +121,7 @@ func onlyValue(c condition) Value {
 	case *leaf:
 		list, _ := c.predicate.(in)
 		var one Value
-		for _, p := range list {
+		for _, p := range list.list {
 			e, ok := p.(equalTo)
 			if !ok || !plainID(e.value) || !one.Missing() && !Equal(one, e.value) {
 				return Value{}
@@ -147,9 +147,17 @@ func (f *Filter) Match(doc []byte) bool {
 // MatchWith reports whether a document matches, with the variables in m, and leaves there which array element it matched
 // by. Its error is that of an $expr.
 func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
+	if known, ok := m.Verdicts.of(doc); ok {
+		m.element = known.element
+		return known.ok, known.err
+	}
 	m.element, m.err = 0, nil
-	ok := f.match(doc, m)
-	return ok && m.err == nil, m.err
+	if err := m.Work.Bytes(len(doc)); err != nil {
+		return false, err
+	}
+	ok := f.match(doc, m) && m.err == nil
+	m.Verdicts.learn(doc, m.Work, verdict{ok, m.element, m.err})
+	return ok, m.err
 }
 
 func (f *Filter) match(doc []byte, m *Matching) bool {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,43 +66,68 @@ func (p *filterParser) field(nodes []node, key string, v Value) ([]node, error) 
 	return nodes, err
 }
 
+// topOperators compile the operators of a whole filter. It is never written to after init.
+var topOperators map[string]func(p *filterParser, nodes []node, key string, v Value) ([]node, error)
+
+func init() { // not initialized in place, because filters contain filters
+	type parse = func(p *filterParser, nodes []node, key string, v Value) ([]node, error)
+	constant := func(_ *filterParser, nodes []node, key string, v Value) ([]node, error) {
+		n, err := parseConstant(key, v)
+		return append(nodes, n), err
+	}
+	topOperators = map[string]parse{
+		"$and": (*filterParser).logical, "$or": (*filterParser).logical, "$nor": (*filterParser).logical,
+		"$comment":    func(_ *filterParser, nodes []node, _ string, _ Value) ([]node, error) { return nodes, nil },
+		"$alwaysTrue": constant, "$alwaysFalse": constant,
+		"$expr": func(p *filterParser, nodes []node, _ string, v Value) ([]node, error) {
+			n, err := p.expression(v)
+			return append(nodes, n), err
+		},
+		"$jsonSchema": (*filterParser).schema,
+		"$where":      (*filterParser).script, "$text": (*filterParser).script,
+	}
+}
+
+// Operators returns the names of the operators that a filter may have, the refused ones too.
+func Operators() []string {
+	names := slices.Collect(maps.Keys(topOperators))
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(fieldOperators))))
+}
+
 func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, error) {
-	var n node
-	var err error
+	if parse, ok := topOperators[key]; ok {
+		return parse(p, nodes, key, v)
+	}
 	switch key {
-	case "$and", "$or", "$nor":
-		return p.logical(nodes, key, v)
-	case "$comment":
-		return nodes, nil
-	case "$alwaysTrue", "$alwaysFalse":
-		n, err = parseConstant(key, v)
-	case "$expr":
-		n, err = p.expression(v)
-	case "$jsonSchema":
-		if p.array {
-			return nil, p.misplaced(key)
-		}
-		if err := p.refusal(key); err != nil {
-			return nil, err
-		}
-		all, err := parseSchemaNodes(v)
-		return append(nodes, all...), err
-	case "$where", "$text":
-		if p.inner {
-			return nil, p.misplaced(key)
-		}
-		if err := p.refusal(key); err != nil {
-			return nil, err
-		}
-		n, err = p.outside(key, v)
 	case "$sampleRate":
 		return nil, unsupported("the query operator", key)
 	case "$not":
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
-	default:
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
-			"consider using $getField or $setField.", key)
 	}
+	return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
+		"consider using $getField or $setField.", key)
+}
+
+func (p *filterParser) schema(nodes []node, key string, v Value) ([]node, error) {
+	if p.array {
+		return nil, p.misplaced(key)
+	}
+	if err := p.refusal(key); err != nil {
+		return nil, err
+	}
+	all, err := parseSchemaNodes(v)
+	return append(nodes, all...), err
+}
+
+// script is $where, and $text, which is refused.
+func (p *filterParser) script(nodes []node, key string, v Value) ([]node, error) {
+	if p.inner {
+		return nil, p.misplaced(key)
+	}
+	if err := p.refusal(key); err != nil {
+		return nil, err
+	}
+	n, err := p.outside(key, v)
 	return append(nodes, n), err
 }
 
@@ -225,8 +251,9 @@ func alternatives(branches [][]node) node {
 		if !ok {
 			return orNode(branches)
 		}
-		at, list = n.path, append(list, equalTo{e.value})
+		at, list.list = n.path, append(list.list, equalTo{e.value})
 	}
+	list.collect()
 	return &pathNode{path: at, condition: &leaf{predicate: list, expand: true}}
 }
 
@@ -277,45 +304,48 @@ func (p *filterParser) operators(doc []byte) ([]condition, error) {
 	return conditions, it.Err
 }
 
-// operator compiles one operator; whole is the expression, for $regex and $options.
-func (p *filterParser) operator(key string, v Value, whole []byte) (condition, error) {
-	switch key {
-	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte":
-		return p.comparison(key, v)
-	case "$in":
-		return parseIn(key, v)
-	case "$nin":
-		c, err := parseIn(key, v)
-		return not{c}, err
-	case "$not":
-		return p.not(v)
-	case "$exists":
-		return parseExists(v), nil
-	case "$regex":
-		return parseRegex(v, whole)
-	case "$options":
-		if Lookup(whole, "$regex").Missing() {
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "$options needs a $regex")
-		}
-		return nil, nil
+// fieldOperators compile the operators of one field; whole is the expression, for $regex and $options. A nil condition asks
+// nothing. It is never written to after init.
+var fieldOperators map[string]func(p *filterParser, key string, v Value, whole []byte) (condition, error)
+
+func init() { // not initialized in place, because conditions contain conditions
+	type parse = func(p *filterParser, key string, v Value, whole []byte) (condition, error)
+	comparison := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.comparison(key, v) }
+	bits := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.bits(key, v) }
+	plain := func(parse func(p *filterParser, v Value) (condition, error)) parse {
+		return func(p *filterParser, _ string, v Value, _ []byte) (condition, error) { return parse(p, v) }
 	}
-	return p.rareOperator(key, v)
+	fieldOperators = map[string]parse{
+		"$eq": comparison, "$ne": comparison, "$gt": comparison, "$gte": comparison, "$lt": comparison, "$lte": comparison,
+		"$in": func(_ *filterParser, key string, v Value, _ []byte) (condition, error) { return parseIn(key, v) },
+		"$nin": func(_ *filterParser, key string, v Value, _ []byte) (condition, error) {
+			c, err := parseIn(key, v)
+			return not{c}, err
+		},
+		"$not":    plain((*filterParser).not),
+		"$exists": plain(func(_ *filterParser, v Value) (condition, error) { return parseExists(v), nil }),
+		"$regex":  func(_ *filterParser, _ string, v Value, whole []byte) (condition, error) { return parseRegex(v, whole) },
+		"$options": func(_ *filterParser, _ string, _ Value, whole []byte) (condition, error) {
+			if Lookup(whole, "$regex").Missing() {
+				return nil, mongoerr.Errorf(mongoerr.BadValue, "$options needs a $regex")
+			}
+			return nil, nil
+		},
+		"$type":       plain((*filterParser).types),
+		"$size":       plain(func(_ *filterParser, v Value) (condition, error) { return parseSize(v) }),
+		"$all":        plain((*filterParser).all),
+		"$elemMatch":  plain((*filterParser).elemMatch),
+		"$mod":        plain(func(_ *filterParser, v Value) (condition, error) { return parseMod(v) }),
+		"$bitsAllSet": bits, "$bitsAllClear": bits, "$bitsAnySet": bits, "$bitsAnyClear": bits,
+	}
 }
 
-func (p *filterParser) rareOperator(key string, v Value) (condition, error) {
+// operator compiles one operator; whole is the expression, for $regex and $options.
+func (p *filterParser) operator(key string, v Value, whole []byte) (condition, error) {
+	if parse, ok := fieldOperators[key]; ok {
+		return parse(p, key, v, whole)
+	}
 	switch key {
-	case "$type":
-		return p.types(v)
-	case "$size":
-		return parseSize(v)
-	case "$all":
-		return p.all(v)
-	case "$elemMatch":
-		return p.elemMatch(v)
-	case "$mod":
-		return parseMod(v)
-	case "$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear":
-		return p.bits(key, v)
 	case "$geoWithin", "$geoIntersects", "$near", "$nearSphere", "$within", "$geoNear":
 		return nil, unsupported("the query operator", key)
 	}

@@ -24,7 +24,10 @@ type Pipeline func(doc []byte, vars any) ([]byte, error)
 // Matching carries what a match depends on besides the document, and what it found. One may serve many documents, one
 // after the other.
 type Matching struct {
-	Vars any // of $expr
+	Vars any   // of $expr
+	Work *Work // of the evaluation
+	// Verdicts, if not nil, has what was found out about documents before, and learns about others. It is for one filter.
+	Verdicts Verdicts
 
 	element int // of the outermost array that a condition was met in, plus one
 	err     error

@@ -142,7 +142,7 @@ func sayWhereNot(c condition) bool {
 		case order, exists:
 			return true
 		case in:
-			return !slices.ContainsFunc(p, func(each predicate) bool { _, is := each.(regex); return is })
+			return !slices.ContainsFunc(p.list, func(each predicate) bool { _, is := each.(regex); return is })
 		}
 		return false
 	}

@@ -68,7 +68,12 @@ func (o order) test(v Value) bool {
 func isNaN(v Value) bool { return v.IsNumber() && v.special() == -2 }
 
 // in is $in: any of some values or regular expressions.
-type in []predicate
+type in struct {
+	list   []predicate
+	values *ValueSet   // of the list, nil for a few
+	null   bool        // is in the values
+	others []predicate // of the list
+}
 
 func parseIn(key string, v Value) (condition, error) {
 	if !v.IsArray() {
@@ -88,23 +93,48 @@ func parseIn(key string, v Value) (condition, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, c.predicate)
+			list.list = append(list.list, c.predicate)
 		case isExpression(e):
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
 		default:
-			list = append(list, equalTo{e})
+			list.list = append(list.list, equalTo{e})
 		}
 	}
+	list.collect()
 	return &leaf{predicate: list, expand: true}, nil
 }
 
 func (l in) test(v Value) bool {
-	for _, p := range l {
+	list := l.list
+	if l.values != nil {
+		if v.Missing() && l.null || !v.Missing() && l.values.Has(v) {
+			return true
+		}
+		list = l.others
+	}
+	for _, p := range list {
 		if p.test(v) {
 			return true
 		}
 	}
 	return false
+}
+
+// collect makes a set of the values, if there are many.
+func (l *in) collect() {
+	if len(l.list) <= many {
+		return
+	}
+	l.values = &ValueSet{}
+	for _, p := range l.list {
+		e, ok := p.(equalTo)
+		if !ok {
+			l.others = append(l.others, p)
+			continue
+		}
+		l.null = l.null || e.value.Type == bson.TypeNull
+		l.values.Add(e.value)
+	}
 }
 
 func (p *filterParser) not(v Value) (condition, error) {

@@ -17,7 +17,8 @@ type Projection struct {
 // field is a node of the tree of a projection's paths.
 type field struct {
 	name      string
-	children  []*field // in the order of the projection
+	children  []*field          // in the order of the projection
+	byName    map[string]*field // nil as long as there are few
 	leaf      leafKind
 	expr      Expr
 	slice     *arraySlice
@@ -36,12 +37,29 @@ const (
 )
 
 func (f *field) find(key []byte) *field {
+	if f.byName != nil {
+		return f.byName[string(key)]
+	}
 	for _, c := range f.children {
 		if c.name == string(key) {
 			return c
 		}
 	}
 	return nil
+}
+
+// add adds a child of a new name.
+func (f *field) add(c *field) {
+	f.children = append(f.children, c)
+	switch {
+	case f.byName != nil:
+		f.byName[c.name] = c
+	case len(f.children) > many:
+		f.byName = make(map[string]*field)
+		for _, c := range f.children {
+			f.byName[c.name] = c
+		}
+	}
 }
 
 // computes reports whether something below f is computed, so that it is there even where the document has nothing.

@@ -156,7 +156,7 @@ func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
 		next := at.find([]byte(part))
 		if next == nil {
 			next = &field{name: part}
-			at.children = append(at.children, next)
+			at.add(next)
 		}
 		at = next
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -92,6 +93,9 @@ func init() { // not initialized in place, because schemas contain schemas
 	}
 }
 
+// SchemaKeywords returns the keywords that a $jsonSchema may have.
+func SchemaKeywords() []string { return slices.Sorted(maps.Keys(schemaKeywords)) }
+
 func parseSchema(doc []byte) (schema, error) {
 	var s schema
 	it := wire.Elements(doc)
@@ -141,19 +145,16 @@ func schemaEnum(v Value, _ []byte) (rule, error) {
 		return nil, keyword("enum", "must be an array, but found an element of type %s", TypeName(v.Type))
 	}
 	list := v.elements()
-	for i, e := range list {
-		if contains(list[:i], e) {
+	var known ValueSet
+	for _, e := range list {
+		if !known.Add(e) {
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'enum' array cannot contain duplicate values.")
 		}
 	}
 	if len(list) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'enum' cannot be an empty array")
 	}
-	return func(v Value) bool { return contains(list, v) }, nil
-}
-
-func contains(list []Value, v Value) bool {
-	return slices.ContainsFunc(list, func(e Value) bool { return Equal(e, v) })
+	return known.Has, nil
 }
 
 // schemaCount is a limit on how many characters, items or properties there are; of returns -1 for values of other types.

@@ -23,9 +23,9 @@ func schemaUnique(v Value, _ []byte) (rule, error) {
 		if !v.IsArray() {
 			return true
 		}
-		list := v.elements()
-		for i, e := range list {
-			if contains(list[:i], e) {
+		var known ValueSet
+		for _, e := range v.elements() {
+			if !known.Add(e) {
 				return false
 			}
 		}
@@ -101,11 +101,12 @@ func schemaRequired(v Value, _ []byte) (rule, error) {
 	if len(list) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'required' cannot be an empty array")
 	}
-	for i, e := range list {
+	var known ValueSet
+	for _, e := range list {
 		switch {
 		case e.Type != bson.TypeString:
 			return nil, keyword("required", "must be an array of strings, but found an element of type: %s", TypeName(e.Type))
-		case contains(list[:i], e):
+		case !known.Add(e):
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'required' array cannot contain duplicate values")
 		}
 	}
@@ -115,9 +116,15 @@ func schemaRequired(v Value, _ []byte) (rule, error) {
 // hasAll asks of a document that it has fields of all the names.
 func hasAll(names []Value) rule {
 	return func(v Value) bool {
-		return !v.IsDocument() || !slices.ContainsFunc(names, func(name Value) bool {
-			return v.lookup(string(name.Text())).Missing()
-		})
+		has := func(name string) bool { return !v.lookup(name).Missing() }
+		if len(names) > many && v.IsDocument() {
+			fields := make(map[string]bool)
+			for _, f := range ObjectOf(v.Data) {
+				fields[f.Name] = true
+			}
+			has = func(name string) bool { return fields[name] }
+		}
+		return !v.IsDocument() || !slices.ContainsFunc(names, func(name Value) bool { return !has(string(name.Text())) })
 	}
 }
 
@@ -254,12 +261,13 @@ func dependencyNames(name string, v Value) ([]Value, error) {
 	if len(list) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", name)
 	}
-	for i, e := range list {
+	var known ValueSet
+	for _, e := range list {
 		switch {
 		case e.Type != bson.TypeString:
 			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found "+
 				"element of type: %s", name, TypeName(e.Type))
-		case contains(list[:i], e):
+		case !known.Add(e):
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", name,
 				e.Text())
 		}

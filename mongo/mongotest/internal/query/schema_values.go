@@ -45,13 +45,14 @@ func schemaTypes(key string, v Value, alias func(string) (Value, error)) (rule, 
 		}
 	}
 	var set typeSet
-	for i, e := range list {
+	var known ValueSet
+	for _, e := range list {
 		switch {
 		case e.Type != bson.TypeString && v.IsArray():
 			return nil, keyword(key, "array elements must be strings")
 		case e.Type != bson.TypeString:
 			return nil, keyword(key, "must be either a string or an array of strings")
-		case contains(list[:i], e):
+		case !known.Add(e):
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword '%s' has duplicate value: %s", key, e.Text())
 		}
 		name, err := alias(string(e.Text()))

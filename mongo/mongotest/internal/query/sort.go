@@ -1,8 +1,6 @@
 package query
 
 import (
-	"slices"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
@@ -115,22 +113,31 @@ func (s *Sort) Check(doc []byte) error {
 	return err
 }
 
-// Documents sorts documents, keeping the order of equal ones.
-func (s *Sort) Documents(docs [][]byte) { SortBy(s, docs, func(doc []byte) []byte { return doc }) }
+// Order sorts documents, keeping the order of equal ones. It ends with the work, whose error it returns.
+func (s *Sort) Order(w *Work, docs [][]byte) error {
+	return SortBy(s, w, docs, func(doc []byte) []byte { return doc })
+}
 
-// SortBy sorts what stands for documents, keeping the order of equal ones.
-func SortBy[T any](s *Sort, all []T, document func(T) []byte) {
+// SortBy is Order for what stands for documents.
+func SortBy[T any](s *Sort, w *Work, all []T, document func(T) []byte) error {
 	type keyed struct {
 		one T
 		key []Value
 	}
 	list := make([]keyed, len(all))
 	for i, one := range all {
+		doc := document(one)
 		list[i].one = one
-		list[i].key, _ = s.key(document(one))
+		list[i].key, _ = s.key(doc)
+		if err := w.Bytes(len(doc)); err != nil {
+			return err
+		}
 	}
-	slices.SortStableFunc(list, func(a, b keyed) int { return s.compare(a.key, b.key) })
+	if err := SortStable(w, list, func(a, b keyed) int { return s.compare(a.key, b.key) }); err != nil {
+		return err
+	}
 	for i := range list {
 		all[i] = list[i].one
 	}
+	return nil
 }

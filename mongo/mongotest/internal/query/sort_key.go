@@ -22,6 +22,12 @@ func (s *Sort) key(doc []byte) ([]Value, error) {
 	return g.best, g.err
 }
 
+// Key returns the values by which a document is sorted, or why it cannot be.
+func (s *Sort) Key(doc []byte) ([]Value, error) { return s.key(doc) }
+
+// CompareKeys orders two documents by their keys.
+func (s *Sort) CompareKeys(a, b []Value) int { return s.compare(a, b) }
+
 // keyGenerator makes the sort keys of one document.
 type keyGenerator struct {
 	sort *Sort

@@ -2,7 +2,6 @@ package query
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,10 +21,12 @@ type operator interface {
 type target struct {
 	name     string
 	op       operator
-	children []*target // in the order in which new fields are created
+	children []*target
 	byName   map[string]int
-	matched  bool      // a child is "$"
-	elements []*target // instead of children: of $[] and $[identifier], what elements undergo
+	unsorted bool        // the children are not in the order in which new fields are created
+	padded   map[int]int // the child of an index that is written with zeros in front; nil if not known yet
+	matched  bool        // a child is "$"
+	elements []*target   // instead of children: of $[] and $[identifier], what elements undergo
 	selects  *arrayFilter
 }
 
@@ -65,22 +66,46 @@ func conflict(p, at path) error {
 
 func dotted(p path) string { return strings.Join(p, ".") }
 
-// child returns the child of that name, made in its place if it is new.
+// child returns the child of that name, made if it is new.
 func (t *target) child(name string) *target {
-	at := sort.Search(len(t.children), func(i int) bool { return !before(t.children[i].name, name) })
-	if at < len(t.children) && t.children[at].name == name {
-		return t.children[at]
+	if i := t.find([]byte(name)); i >= 0 {
+		return t.children[i]
 	}
 	c := &target{name: name}
-	t.children = slices.Insert(t.children, at, c)
-	t.byName = nil
-	if len(t.children) > many {
-		t.byName = make(map[string]int, len(t.children))
-		for i, c := range t.children {
-			t.byName[c.name] = i
+	t.add(c)
+	return c
+}
+
+// add adds a child of a new name.
+func (t *target) add(c *target) {
+	n := len(t.children)
+	t.unsorted = t.unsorted || n > 0 && before(c.name, t.children[n-1].name)
+	t.children = append(t.children, c)
+	switch {
+	case t.byName != nil:
+		t.byName[c.name] = n
+	case n >= many:
+		t.index()
+	}
+}
+
+func (t *target) index() {
+	t.byName = make(map[string]int, 2*len(t.children))
+	for i, c := range t.children {
+		t.byName[c.name] = i
+	}
+}
+
+// inOrder returns the children in the order in which new fields are created.
+func (t *target) inOrder() []*target {
+	if t.unsorted {
+		t.unsorted = false
+		slices.SortFunc(t.children, func(a, b *target) int { return boolCompare(before(b.name, a.name), before(a.name, b.name)) })
+		if t.byName != nil {
+			t.index()
 		}
 	}
-	return c
+	return t.children
 }
 
 // before orders names as an update creates them: numbers first, by value unless there are zeros in front of one, others by
@@ -113,13 +138,18 @@ func (t *target) findIndex(key []byte, n int) int {
 	if i := t.find(key); i >= 0 {
 		return i
 	}
-	return slices.IndexFunc(t.children, func(c *target) bool {
-		if c.name[0] != '0' {
-			return false
+	if t.padded == nil {
+		t.padded = make(map[int]int)
+		for i, c := range slices.Backward(t.children) {
+			if at, ok := indexPadded(c.name); ok && c.name[0] == '0' {
+				t.padded[at] = i
+			}
 		}
-		at, ok := indexPadded(c.name)
-		return ok && at == n
-	})
+	}
+	if i, ok := t.padded[n]; ok {
+		return i
+	}
+	return -1
 }
 
 func (t *target) find(key []byte) int {
@@ -145,6 +175,7 @@ type change struct {
 
 // document appends doc with the changes below t. They are made in the order of the children, whatever that of the fields.
 func (t *target) document(dst, doc []byte, env *Env) ([]byte, error) {
+	t.inOrder()
 	changes, order, err := t.locate(doc)
 	if err != nil {
 		return nil, err
@@ -217,7 +248,7 @@ func (t *target) changed(old Value, env *Env) (Value, error) {
 		array, err := t.array(old, env)
 		return Value{old.Type, array}, err
 	}
-	for _, c := range t.children {
+	for _, c := range t.inOrder() {
 		if err := c.blocked(old, env); err != nil {
 			return Value{}, err
 		}
@@ -235,7 +266,7 @@ func (t *target) blocked(by Value, env *Env) error {
 	}
 	at, leaf := append(slices.Clip(env.path), t.name), t
 	for leaf.op == nil {
-		leaf = leaf.children[0]
+		leaf = leaf.inOrder()[0]
 		at = append(at, leaf.name)
 	}
 	switch leaf.op.(type) {
@@ -252,7 +283,7 @@ func (t *target) checkArrays(at path) error {
 	if len(t.elements) > 0 {
 		return noArray(at)
 	}
-	for _, c := range t.children {
+	for _, c := range t.inOrder() {
 		if err := c.checkArrays(at); err != nil {
 			return err
 		}
@@ -290,6 +321,7 @@ func (t *target) create(env *Env) (Value, error) {
 const maxBackfill = 1500000
 
 func (t *target) array(old Value, env *Env) ([]byte, error) {
+	t.inOrder()
 	at, dst := wire.BeginDocument(make([]byte, 0, len(old.Data)+64))
 	it := wire.Elements(old.Data)
 	n := 0

@@ -31,6 +31,14 @@ type Env struct {
 	forced   bool // counts as a change even if it changes nothing
 }
 
+// work is that of the filter's evaluation.
+func (e *Env) work() *Work {
+	if e.Match == nil {
+		return nil
+	}
+	return e.Match.Work
+}
+
 // field returns the last component of the path to the value that is being changed.
 func (e *Env) field() string { return e.path[len(e.path)-1] }
 

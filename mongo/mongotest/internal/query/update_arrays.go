@@ -72,7 +72,9 @@ func (p *push) apply(old Value, env *Env) (Value, error) {
 	env.forced = env.forced || len(p.each) > 0 || p.sort != nil
 	list = slices.Insert(list, p.at(len(list)), p.each...)
 	if p.sort != nil {
-		slices.SortStableFunc(list, p.sort.Compare)
+		if err := p.sort.Sort(env.work(), list); err != nil {
+			return Value{}, err
+		}
 	}
 	return Array(p.cut(list)), nil
 }
@@ -143,6 +145,11 @@ func parsePattern(doc []byte) (*Sort, error) {
 	return &s, it.Err
 }
 
+// Sort sorts elements, keeping the order of equal ones.
+func (s *ElementSort) Sort(w *Work, elements []Value) error {
+	return SortStable(w, elements, s.Compare)
+}
+
 // Compare orders two elements.
 func (s *ElementSort) Compare(a, b Value) int {
 	if s.by == nil {
@@ -190,9 +197,13 @@ func (a addToSet) apply(old Value, env *Env) (Value, error) {
 		list = old.elements()
 	}
 	n := len(list)
+	known := setOf(list)
 	for _, v := range a.each {
-		if !slices.ContainsFunc(list, func(e Value) bool { return Equal(e, v) }) {
+		if known.Add(v) {
 			list = append(list, v)
+		}
+		if err := env.work().Do(1); err != nil {
+			return Value{}, err
 		}
 	}
 	if len(list) == n && !old.Missing() {
@@ -243,12 +254,10 @@ func parsePullAll(_ string, v Value) (operator, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
 	}
 	list := v.elements()
-	return pull(func(e Value) bool {
-		return slices.ContainsFunc(list, func(l Value) bool { return Equal(e, l) })
-	}), nil
+	return pull(setOf(list).Has), nil
 }
 
-func (p pull) apply(old Value, _ *Env) (Value, error) {
+func (p pull) apply(old Value, env *Env) (Value, error) {
 	if old.Missing() {
 		return old, nil
 	}
@@ -256,7 +265,15 @@ func (p pull) apply(old Value, _ *Env) (Value, error) {
 		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "Cannot apply $pull to a non-array value")
 	}
 	list := old.elements()
-	kept := slices.DeleteFunc(slices.Clone(list), p)
+	kept := make([]Value, 0, len(list))
+	for _, v := range list {
+		if err := env.work().Do(1); err != nil {
+			return Value{}, err
+		}
+		if !p(v) {
+			kept = append(kept, v)
+		}
+	}
 	if len(kept) == len(list) {
 		return old, nil
 	}

@@ -2,7 +2,9 @@ package query
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,6 +34,9 @@ var operators = map[string]parser{
 	"$pop":         parsePop,
 	"$bit":         parseBit,
 }
+
+// UpdateOperators returns the names of the operators that an update may have.
+func UpdateOperators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 type set Value
 

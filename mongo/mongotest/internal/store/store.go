@@ -42,11 +42,7 @@ func (st *Store) Undo() {
 	}
 	st.Collections.undo(&s)
 	if s.Session != nil {
-		known := st.Session(s.Session.LSID)
-		known.head, known.Active = s.previous, 0
-		if s.previous != nil {
-			known.Active = s.previous.Txn
-		}
+		st.Session(s.Session.LSID).undo(s.previous)
 	}
 	s.undone()
 }

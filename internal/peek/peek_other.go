@@ -1,0 +1,8 @@
+//go:build !unix
+
+package peek
+
+import "net"
+
+// At returns Unknown.
+func At(net.Conn) State { return Unknown }

@@ -1,0 +1,134 @@
+package expr
+
+import (
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
+// them.
+type search struct {
+	work *query.Work
+	re   *regexp.Regexp
+	rest *regexp.Regexp // the same behind a first character, for one that looks at what is in front; nil if it is not needed
+	s    string
+}
+
+func newSearch(w *query.Work, re *regexp.Regexp, s string) *search {
+	return &search{work: w, re: re, s: s}
+}
+
+// all calls visit with the match that regexp's FindAll functions find, in turn.
+func (f *search) all(visit func(found []int) (more bool)) error {
+	for at, last := 0, -1; at <= len(f.s); {
+		found, err := f.from(at)
+		if err != nil || found == nil {
+			return err
+		}
+		empty := found[0] == found[1]
+		if !empty || found[0] != last { // an empty match behind another is none
+			if !visit(found) {
+				return nil
+			}
+		}
+		last = found[1]
+		if at = found[1]; empty {
+			_, n := utf8.DecodeRuneInString(f.s[at:])
+			at += max(n, 1)
+		}
+	}
+	return nil
+}
+
+// from returns the first match that begins at a place or behind it.
+func (f *search) from(at int) ([]int, error) {
+	if at == 0 || !f.looksBack() {
+		return f.moved(f.re, at, 0)
+	}
+	_, n := utf8.DecodeLastRuneInString(f.s[:at])
+	return f.moved(f.rest, at-n, 2)
+}
+
+// moved finds a match in the text from a place on, and leaves out the first of its indexes.
+func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
+	found, err := f.first(re, f.s[at:])
+	if len(found) == 0 {
+		return nil, err
+	}
+	found = found[without:]
+	for i := range found {
+		if found[i] >= 0 {
+			found[i] += at
+		}
+	}
+	return found, err
+}
+
+// longText is from which length on a text is read in pieces: the regular expression then has no means to be faster than one rune after
+// the other.
+const longText = 256 << 10
+
+func (f *search) first(re *regexp.Regexp, s string) ([]int, error) {
+	if f.work == nil || len(s) < longText {
+		found := re.FindStringSubmatchIndex(s)
+		read := len(s)
+		if found != nil {
+			read = found[1]
+		}
+		return found, f.work.Do(1 + read/16)
+	}
+	if prefix, _ := re.LiteralPrefix(); !strings.Contains(s, prefix) {
+		return nil, f.work.Bytes(len(s))
+	}
+	r := &textReader{work: f.work, text: strings.NewReader(s)}
+	found := re.FindReaderSubmatchIndex(r)
+	return found, r.err
+}
+
+// textReader is a text that ends where the work must end.
+type textReader struct {
+	work *query.Work
+	text *strings.Reader
+	err  error
+}
+
+// ReadRune returns the next rune.
+func (r *textReader) ReadRune() (rune, int, error) {
+	if r.err = r.work.Do(1); r.err != nil {
+		return 0, 0, io.EOF
+	}
+	return r.text.ReadRune()
+}
+
+// looksBack reports whether a match depends on what is in front of it, and then compiles the rest.
+func (f *search) looksBack() bool {
+	if f.rest == nil {
+		f.rest = f.re
+		parsed, err := syntax.Parse(f.re.String(), syntax.Perl)
+		if err != nil {
+			return false
+		}
+		if asksBefore(parsed) {
+			f.rest = regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + f.re.String() + `)`)
+		}
+	}
+	return f.rest != f.re
+}
+
+func asksBefore(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	for _, part := range re.Sub {
+		if asksBefore(part) {
+			return true
+		}
+	}
+	return false
+}

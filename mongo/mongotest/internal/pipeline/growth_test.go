@@ -1,0 +1,383 @@
+package pipeline
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // the zones, wherever the tests run
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var (
+	growthBytes = flag.Int("growth", 64<<10, "the larger of the two inputs whose times are compared, in bytes")
+	growthOnly  = flag.String("growth-only", "", "compare only the cases whose name has this in it")
+)
+
+const (
+	maxGrowth     = 3.0                    // of the time, where the input grows to its double: n log n is a little more than 2, a square 4
+	growthRepeats = 5                      // of each measurement, of which the least counts
+	growthChances = 6                      // how often a case above the bar is measured: other work on the machine only adds to it
+	leastTime     = 400 * time.Microsecond // of a measurement; what is faster is done several times
+)
+
+// growthCase is one operator with one input.
+type growthCase struct {
+	name string
+	run  func(n int) func() error // makes the input, and returns what is measured
+}
+
+func TestNoOperatorGrowsMoreThanNLogN(t *testing.T) {
+	if raceEnabled {
+		t.Skip("times mean nothing under the race detector")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	worst, slowest := 0.0, ""
+	for _, c := range growthCases(t) {
+		if !strings.Contains(c.name, *growthOnly) {
+			continue
+		}
+		if *growthOnly != "" {
+			fmt.Println(c.name)
+		}
+		ratio := c.growth(t)
+		if ratio > maxGrowth {
+			t.Errorf("%s: with twice the input the time is %.2f times as long", c.name, ratio)
+		}
+		if ratio > worst {
+			worst, slowest = ratio, c.name
+		}
+		runtime.GC()
+	}
+	t.Logf("the largest: %s", slowest)
+	fmt.Printf("figure slowest-operator-growth %.2f\n", worst)
+}
+
+// growth returns how many times as long the case takes with twice the input.
+func (c growthCase) growth(t *testing.T) float64 {
+	t.Helper()
+	small, large := c.run(*growthBytes/2), c.run(*growthBytes)
+	if err := small(); err != nil {
+		t.Errorf("%s: %v", c.name, err)
+		return 0
+	}
+	took := measured(t, c.name, small, 1)
+	times := 1 + int(leastTime/(took+1))
+	least := 0.0
+	for range growthChances {
+		a, b := measured(t, c.name, small, times), measured(t, c.name, large, times)
+		if ratio := float64(b) / float64(a+1); least == 0 || ratio < least {
+			least = ratio
+		}
+		if least <= maxGrowth {
+			break
+		}
+	}
+	if *growthOnly != "" {
+		t.Logf("%s: %.2f, %v", c.name, least, took)
+	}
+	return least
+}
+
+// measured returns the least time in which a case is done a number of times.
+func measured(t *testing.T, name string, run func() error, times int) time.Duration {
+	t.Helper()
+	least := time.Duration(0)
+	for i := range growthRepeats {
+		start := threadTime()
+		for range times {
+			if err := run(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if took := threadTime() - start; i == 0 || took < least {
+			least = took
+		}
+	}
+	runtime.GC()
+	return least
+}
+
+// growthCases returns the cases of all operators.
+func growthCases(t *testing.T) []growthCase {
+	t.Helper()
+	cases := expressionCases(t)
+	cases = append(cases, accumulatorCases(t)...)
+	cases = append(cases, windowCases(t)...)
+	cases = append(cases, filterCases(t)...)
+	cases = append(cases, updateCases(t)...)
+	cases = append(cases, projectionCases(t)...)
+	return append(cases, stageCases(t)...)
+}
+
+// complete fails if an operator of a package's table has no case, or a case no operator.
+func complete[T any](t *testing.T, kind string, cases map[string]T, operators []string) {
+	t.Helper()
+	if got := slices.Sorted(maps.Keys(cases)); !slices.Equal(got, slices.Sorted(slices.Values(operators))) {
+		for _, name := range operators {
+			if _, ok := cases[name]; !ok {
+				t.Errorf("the %s %s has no case", kind, name)
+			}
+		}
+		for _, name := range got {
+			if !slices.Contains(operators, name) {
+				t.Errorf("there is no %s %s", kind, name)
+			}
+		}
+	}
+}
+
+// expecting returns a run that must fail if the text begins with "!".
+func expecting(text string, run func() error) func() error {
+	if !strings.HasPrefix(text, "!") {
+		return run
+	}
+	return func() error {
+		if err := run(); err == nil {
+			return fmt.Errorf("no error")
+		}
+		return nil
+	}
+}
+
+func expressionCases(t *testing.T) []growthCase {
+	all := allExpressions()
+	complete(t, "expression", all, expr.Operators())
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, text := range all[name] {
+			cases = append(cases, growthCase{"expression " + name + " " + text, func(n int) func() error {
+				spec, doc := growthValue(t, n, strings.TrimPrefix(text, "!")), growthDocument(n, text)
+				return expecting(text, func() error {
+					e, err := expr.Parse(spec, nil)
+					if err != nil {
+						return err
+					}
+					_, err = e.Eval(growthEnv(doc))
+					return err
+				})
+			}})
+		}
+	}
+	return cases
+}
+
+func growthEnv(doc []byte) *expr.Env {
+	return &expr.Env{
+		Root: doc, Now: 1_700_000_000_000, Rand: func() float64 { return 0.5 }, NewID: func() [12]byte { return [12]byte{1} },
+		ClusterTime: Value{Type: bson.TypeTimestamp, Data: make([]byte, 8)},
+	}
+}
+
+// growthDocuments returns many documents, of n bytes together.
+func growthDocuments(n int) [][]byte {
+	docs := make([][]byte, n/96)
+	for i := range docs {
+		scattered := i * 7919 % len(docs)
+		o := object{
+			{Name: "_id", Value: query.Int32(int32(i))}, {Name: "a", Value: query.Int32(int32(scattered))}, {Name: "g", Value: query.Int32(7)},
+			{Name: "h", Value: query.Int32(int32(i % 10))}, {Name: "t", Value: query.Text("text" + strconv.Itoa(scattered))},
+			{Name: "o", Value: array([]Value{query.Int32(1), query.Int32(int32(i))})}, {Name: "next", Value: query.Int32(int32(i + 1))},
+		}
+		if i%1000 == 0 {
+			o = append(o, field{Name: "n", Value: query.Int32(int32(i))})
+		}
+		docs[i] = o.Bytes()
+	}
+	return docs
+}
+
+// piped returns a run of a pipeline over documents.
+func piped(t *testing.T, n int, stages string, docs [][]byte) func() error {
+	t.Helper()
+	spec := growthValue(t, n, stages).Data
+	source := memory{"c": growthDocuments(n)}
+	return func() error {
+		p, err := Parse(spec, Options{DB: "db", Coll: "c"})
+		if err != nil {
+			return err
+		}
+		c := source.context()
+		vars, err := p.Vars(c)
+		if err != nil {
+			return err
+		}
+		_, err = p.Run(c, vars, slices.Values(docs))
+		return err
+	}
+}
+
+func accumulatorCases(t *testing.T) []growthCase {
+	complete(t, "accumulator", growthAccumulators, expr.Accumulators())
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(growthAccumulators)) {
+		for _, text := range growthAccumulators[name] {
+			for _, id := range []string{`null`, `"$a"`} {
+				if len(text) > 1 && text[0] == '[' { // of a group, an array is an array of arguments
+					text = `{"$concatArrays": [` + text + `]}`
+				}
+				stage := `[{"$group": {"_id": ` + id + `, "v": {"` + name + `": ` + text + `}}}]`
+				cases = append(cases, growthCase{"accumulator " + stage, func(n int) func() error {
+					return piped(t, n, stage, growthDocuments(n))
+				}})
+			}
+		}
+	}
+	return cases
+}
+
+func windowCases(t *testing.T) []growthCase {
+	complete(t, "window function", growthFunctions, slices.Collect(maps.Keys(windowFunctions)))
+	all := make(map[string]string)
+	for name, texts := range growthAccumulators {
+		all[name] = texts[0]
+	}
+	maps.Copy(all, growthFunctions)
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for i, window := range growthWindows {
+			if !fits(name, i, window) {
+				continue
+			}
+			stage := `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"v": {"` + name + `": ` + all[name] + window + `}}}}]`
+			if i < 2 && slices.Contains(strings.Fields(allValues), name) { // the value of each document is as long as all
+				stage = strings.Replace(stage, `"sortBy"`, `"partitionBy": {"$floor": {"$divide": ["$_id", 10]}}, "sortBy"`, 1)
+			}
+			cases = append(cases, growthCase{"window " + stage, func(n int) func() error { return piped(t, n, stage, growthDocuments(n)) }})
+		}
+	}
+	return cases
+}
+
+// fits reports whether a window function may have a window, and none of a size by which its results grow like a square.
+func fits(name string, i int, window string) bool {
+	switch name {
+	case "$denseRank", "$documentNumber", "$rank", "$expMovingAvg", "$linearFill", "$locf", "$shift":
+		return i == 0
+	case "$derivative":
+		return i > 0
+	case "$mergeObjects":
+		return i < 2
+	}
+	return i < 4 || !slices.Contains(strings.Fields(allValues), name)
+}
+
+func filterCases(t *testing.T) []growthCase {
+	all := maps.Clone(growthFilters)
+	all["$where"], all["$text"] = nil, nil // of the server, and refused
+	delete(all, "paths")
+	complete(t, "query operator", all, query.Operators())
+	all["paths"] = growthFilters["paths"]
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, text := range all[name] {
+			cases = append(cases, growthCase{"filter " + name + " " + text, func(n int) func() error {
+				return filtered(growthValue(t, n, text).Data, growthDocument(n, text))
+			}})
+		}
+	}
+	complete(t, "schema keyword", growthSchemas, query.SchemaKeywords())
+	for _, name := range slices.Sorted(maps.Keys(growthSchemas)) {
+		input, text := growthSchemas[name][0], `{"$jsonSchema": {"properties": {"v": `+growthSchemas[name][1]+`}}}`
+		cases = append(cases, growthCase{"schema " + name + " " + text, func(n int) func() error {
+			return filtered(growthValue(t, n, text).Data, object{}.Set("v", growthInputs[input](n)).Bytes())
+		}})
+	}
+	return cases
+}
+
+func filtered(spec, doc []byte) func() error {
+	return func() error {
+		var f query.Filter
+		env := growthEnv(doc)
+		if err := f.ParseWith(spec, hooks(nil)); err != nil {
+			return err
+		}
+		_, err := f.MatchWith(doc, &query.Matching{Vars: env})
+		return err
+	}
+}
+
+func updateCases(t *testing.T) []growthCase {
+	complete(t, "update operator", growthUpdates, query.UpdateOperators())
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(growthUpdates)) {
+		for _, text := range growthUpdates[name] {
+			cases = append(cases, growthCase{"update " + name + " " + text, func(n int) func() error {
+				fields, filters, filtered := strings.Cut(text, "|")
+				spec, doc, list := growthValue(t, n, `{"`+name+`": `+fields+`}`), growthDocument(n, text), missing
+				if filtered {
+					list = growthValue(t, n, filters)
+				}
+				return func() error {
+					u, err := query.ParseUpdate(spec, list, query.Hooks{})
+					if err != nil {
+						return err
+					}
+					_, err = u.Apply(doc, query.Env{Now: time.Unix(1, 0)})
+					return err
+				}
+			}})
+		}
+	}
+	return cases
+}
+
+func projectionCases(t *testing.T) []growthCase {
+	var cases []growthCase
+	for _, text := range growthProjections {
+		cases = append(cases, growthCase{"projection " + text, func(n int) func() error {
+			fields, filter, _ := strings.Cut(text, "|")
+			if filter == "" {
+				filter = "{}"
+			}
+			f, err := query.ParseFilter(growthValue(t, n, filter).Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec, doc := growthValue(t, n, fields).Data, growthDocument(n, text)
+			return func() error {
+				p, err := query.ParseProjection(spec, f, hooks(nil))
+				if err != nil {
+					return err
+				}
+				_, err = p.AppendWith(nil, doc, growthEnv(doc))
+				return err
+			}
+		}})
+	}
+	return cases
+}
+
+func stageCases(t *testing.T) []growthCase {
+	all := maps.Clone(growthStages)
+	for _, name := range strings.Fields(ofServer) {
+		all[name] = nil
+	}
+	complete(t, "stage", all, Names())
+	var cases []growthCase
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, text := range all[name] {
+			cases = append(cases, growthCase{"stage " + text, func(n int) func() error {
+				docs := growthDocuments(n)
+				if doc := growthDocument(n, text); len(doc) > n/2 {
+					docs = [][]byte{doc}
+				}
+				return piped(t, n, "["+text+"]", docs)
+			}})
+		}
+	}
+	return cases
+}
