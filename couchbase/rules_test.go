@@ -686,3 +686,32 @@ func TestWhatAnErrorCallsItself(t *testing.T) {
 		}
 	})
 }
+
+// The parts of a look-up are in the caller's order, whatever their order on the wire.
+func TestTheOrderOfTheAnswersToALookUp(t *testing.T) {
+	withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+		xattr := &couchbase.UpsertSpecOptions{IsXattr: true}
+		must[*couchbase.MutateInResult](t)(c.MutateIn("a", []couchbase.MutateInSpec{
+			couchbase.UpsertSpec("n", 1, nil), couchbase.UpsertSpec("x", map[string]int{"y": 2}, xattr),
+		}, &couchbase.MutateInOptions{StoreSemantic: couchbase.StoreSemanticsUpsert}))
+		r := must[*couchbase.LookupInResult](t)(c.LookupIn("a", []couchbase.LookupInSpec{
+			couchbase.GetSpec("n", nil), couchbase.ExistsSpec("x", &couchbase.ExistsSpecOptions{IsXattr: true}), couchbase.ExistsSpec("none", nil),
+			couchbase.ExistsSpec("n.m", nil), couchbase.GetSpec("x.y", &couchbase.GetSpecOptions{IsXattr: true}), couchbase.GetSpec("n.m", nil),
+		}, nil))
+		var n, y int
+		var x, none, mismatch bool
+		for i, out := range []any{&n, &x, &none} {
+			if err := r.ContentAt(uint(i), out); err != nil {
+				t.Errorf("part %d: %v", i, err)
+			}
+		}
+		if err := r.ContentAt(4, &y); err != nil || n != 1 || !x || none || y != 2 {
+			t.Errorf("%d %v %v %d %v", n, x, none, y, err)
+		}
+		for _, i := range []uint{3, 5} {
+			if err := r.ContentAt(i, &mismatch); !errors.Is(err, couchbase.ErrPathMismatch) || r.Exists(i) {
+				t.Errorf("part %d, whose path does not suit the document: %v", i, err)
+			}
+		}
+	})
+}
