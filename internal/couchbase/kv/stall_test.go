@@ -71,6 +71,7 @@ func TestPacketsThatComeWhileTheRestOfAWriteIsWritten(t *testing.T) {
 		writer := get(long)
 		writer.Deadline = soon(10 * time.Millisecond)
 		begin(c, writer).wantError(t, retry.StageInFlight, ErrDeadline)
+		synctest.Wait() // the rest is being written
 		came := []*trip{begin(c, get("came meanwhile")), begin(c, get("came too"))}
 		synctest.Wait()
 		close(stall.gate)
