@@ -715,3 +715,40 @@ func TestTheOrderOfTheAnswersToALookUp(t *testing.T) {
 		}
 	})
 }
+
+// Degraded means that something works: at least one connection, and one node of each service.
+func TestNothingWorksIsNotDegraded(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		b := client.Bucket("default")
+		if err := b.WaitUntilReady(5*time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		server.Kill(0)
+		server.Kill(1)
+		<-time.After(time.Second)
+		degraded := couchbase.WaitUntilReadyOptions{DesiredState: couchbase.ClusterStateDegraded}
+		if err := b.WaitUntilReady(time.Second, &degraded); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+			t.Errorf("the bucket: %v", err)
+		}
+		degraded.ServiceTypes = []couchbase.ServiceType{couchbase.ServiceTypeQuery}
+		if err := client.WaitUntilReady(time.Second, &degraded); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+			t.Errorf("the query service: %v", err)
+		}
+		if d := must[*couchbase.DiagnosticsResult](t)(client.Diagnostics(nil)); d.State != couchbase.ClusterStateOffline {
+			t.Errorf("the diagnostics: %v", d.State)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+func TestCloseEndsAWaitUntilReady(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		server.Kill(0)
+		b := client.Bucket("default")
+		time.AfterFunc(10*time.Second, func() { client.Close(nil) })
+		began := time.Now()
+		err := b.WaitUntilReady(time.Minute, nil)
+		if took := time.Since(began); !errors.Is(err, couchbase.ErrShutdown) || errors.Is(err, couchbase.ErrTimeout) || took > 10*time.Second+500*time.Millisecond {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
