@@ -138,3 +138,22 @@ func TestRequestsThatCannotBeSentLeaveNothing(t *testing.T) {
 		begin(c, get("good")).wantReply(t, "good")
 	})
 }
+
+// The body of a pushed map belongs to the function that is told of it: what is read later does not change it.
+func TestThePushedMapBelongsToItsReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{answer: func(p *peer, r memd.Packet) {
+			p.send(push(memd.MapVersion{Epoch: 1, Revision: 2}, string(r.Value)), reply(r))
+		}}
+		cfg := s.start(t)
+		var kept [][]byte
+		cfg.OnMap = func(_ *Conn, _ memd.MapVersion, body []byte) { kept = append(kept, body) }
+		c := s.connect(t, cfg)
+		for _, value := range []string{"first map", "other map"} {
+			begin(c, get(value)).wantReply(t, value)
+		}
+		if len(kept) != 2 || string(kept[0]) != "first map" {
+			t.Errorf("it has %q", kept)
+		}
+	})
+}
