@@ -681,3 +681,69 @@ func TestWhatAnErrorCallsItself(t *testing.T) {
 		}
 	})
 }
+
+// The parts of a look-up are in the caller's order, whatever their order on the wire.
+func TestTheOrderOfTheAnswersToALookUp(t *testing.T) {
+	withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+		xattr := &couchbase.UpsertSpecOptions{IsXattr: true}
+		must[*couchbase.MutateInResult](t)(c.MutateIn("a", []couchbase.MutateInSpec{
+			couchbase.UpsertSpec("n", 1, nil), couchbase.UpsertSpec("x", map[string]int{"y": 2}, xattr),
+		}, &couchbase.MutateInOptions{StoreSemantic: couchbase.StoreSemanticsUpsert}))
+		r := must[*couchbase.LookupInResult](t)(c.LookupIn("a", []couchbase.LookupInSpec{
+			couchbase.GetSpec("n", nil), couchbase.ExistsSpec("x", &couchbase.ExistsSpecOptions{IsXattr: true}), couchbase.ExistsSpec("none", nil),
+			couchbase.ExistsSpec("n.m", nil), couchbase.GetSpec("x.y", &couchbase.GetSpecOptions{IsXattr: true}), couchbase.GetSpec("n.m", nil),
+		}, nil))
+		var n, y int
+		var x, none, mismatch bool
+		for i, out := range []any{&n, &x, &none} {
+			if err := r.ContentAt(uint(i), out); err != nil {
+				t.Errorf("part %d: %v", i, err)
+			}
+		}
+		if err := r.ContentAt(4, &y); err != nil || n != 1 || !x || none || y != 2 {
+			t.Errorf("%d %v %v %d %v", n, x, none, y, err)
+		}
+		for _, i := range []uint{3, 5} {
+			if err := r.ContentAt(i, &mismatch); !errors.Is(err, couchbase.ErrPathMismatch) || r.Exists(i) {
+				t.Errorf("part %d, whose path does not suit the document: %v", i, err)
+			}
+		}
+	})
+}
+
+// Degraded means that something works: at least one connection, and one node of each service.
+func TestNothingWorksIsNotDegraded(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		b := client.Bucket("default")
+		if err := b.WaitUntilReady(5*time.Second, nil); err != nil {
+			t.Fatal(err)
+		}
+		server.Kill(0)
+		server.Kill(1)
+		<-time.After(time.Second)
+		degraded := couchbase.WaitUntilReadyOptions{DesiredState: couchbase.ClusterStateDegraded}
+		if err := b.WaitUntilReady(time.Second, &degraded); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+			t.Errorf("the bucket: %v", err)
+		}
+		degraded.ServiceTypes = []couchbase.ServiceType{couchbase.ServiceTypeQuery}
+		if err := client.WaitUntilReady(time.Second, &degraded); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
+			t.Errorf("the query service: %v", err)
+		}
+		if d := must[*couchbase.DiagnosticsResult](t)(client.Diagnostics(nil)); d.State != couchbase.ClusterStateOffline {
+			t.Errorf("the diagnostics: %v", d.State)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+func TestCloseEndsAWaitUntilReady(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		server.Kill(0)
+		b := client.Bucket("default")
+		time.AfterFunc(10*time.Second, func() { client.Close(nil) })
+		began := time.Now()
+		err := b.WaitUntilReady(time.Minute, nil)
+		if took := time.Since(began); !errors.Is(err, couchbase.ErrShutdown) || errors.Is(err, couchbase.ErrTimeout) || took > 10*time.Second+500*time.Millisecond {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
