@@ -7,7 +7,7 @@ import (
 )
 
 // couchbaseSeeds is the number of seeds of Couchbase's figures and mutants. The figures are over 20, which takes minutes.
-var couchbaseSeeds = flag.Int("seeds", 2, "the number of seeds of Couchbase's experiment")
+var couchbaseSeeds = flag.Int("seeds", 1, "the number of seeds of Couchbase's experiment")
 
 // manySeeds returns the number of seeds of this run. With the race detector and with -short there is one.
 func manySeeds() int {

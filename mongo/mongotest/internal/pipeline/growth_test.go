@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	growthBytes = flag.Int("growth", 64<<10, "the larger of the two inputs whose times are compared, in bytes")
+	growthBytes = flag.Int("growth", 0, "the larger of the two inputs whose times are compared, in bytes; 0: each case is only run once")
 	growthOnly  = flag.String("growth-only", "", "compare only the cases whose name has this in it")
 )
 
@@ -37,7 +37,18 @@ type growthCase struct {
 	run  func(n int) func() error // makes the input, and returns what is measured
 }
 
+// Each operator has a case, which can be run. Some end with an error if the input is small.
+func TestEachOperatorHasACaseOfGrowth(t *testing.T) {
+	for _, c := range growthCases(t) {
+		_ = c.run(4 << 10)()
+	}
+}
+
+// The comparison takes minutes, so it runs only if a size is given. The figure's command does that.
 func TestNoOperatorGrowsMoreThanNLogN(t *testing.T) {
+	if *growthBytes == 0 {
+		t.Skip("no size is given")
+	}
 	if raceEnabled {
 		t.Skip("times mean nothing under the race detector")
 	}
