@@ -20,7 +20,7 @@ type evaluation struct {
 	looked time.Time            // when it last looked, zero before the first time
 	listed *currentop.Operation // nil as long as it was short
 	ended  error                // why it may not go on
-	held                        // what it does with the set's mutex
+	held   held                 // what it does with the set's mutex
 }
 
 func (e *evaluation) reset() {
