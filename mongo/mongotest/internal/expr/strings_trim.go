@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"math"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -86,7 +88,7 @@ func trimRight(s string, points trimPoints) string {
 
 // last returns the length of the character at the end of a text that is to be cut off, 0 for none.
 func (p trimPoints) last(s string) int {
-	length, first := 0, len(p)
+	length, first := 0, math.MaxInt // a character may stand twice among those to cut off
 	for n := 1; n <= min(4, len(s)); n++ {
 		if i, ok := p[s[len(s)-n:]]; ok && i < first {
 			length, first = n, i
