@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,10 +251,14 @@ func TestCallsFollowTheirOptions(t *testing.T) {
 	})
 }
 
-// askedStrategy is a strategy that declines.
+// askedStrategy is a strategy that declines. It is called for one reason after the other, also where replicas are read at once.
 type askedStrategy func(couchbase.RetryReason)
 
+var oneReason sync.Mutex
+
 func (s askedStrategy) RetryAfter(_ couchbase.RetryRequest, reason couchbase.RetryReason) couchbase.RetryAction {
+	oneReason.Lock()
+	defer oneReason.Unlock()
 	s(reason)
 	return &couchbase.NoRetryRetryAction{}
 }
