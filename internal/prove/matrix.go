@@ -89,17 +89,21 @@ func (m Matrix) runAll(ctx context.Context, r *Report) {
 	group.Wait()
 }
 
-// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled during the run.
+// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled during the run, or if the load ended
+// before its faults had struck often enough.
 func (m Matrix) runWithoutStall(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
 	for repeats := 0; ; repeats++ {
 		began := time.Now()
 		result := runCell(ctx, s, f, repeats, m.Settings, m.Dial, m.Deployment)
 		result.Repeats = repeats
 		longest := still.longestSince(began)
-		if longest < stallLimit(m.Settings.Timing) || ctx.Err() != nil || result.Unavailable != "" {
+		stalled := longest >= stallLimit(m.Settings.Timing)
+		if !stalled && result.NotShown == "" || ctx.Err() != nil || result.Unavailable != "" {
 			return result
 		}
-		result.StalledSeconds = longest.Seconds()
+		if stalled {
+			result.StalledSeconds = longest.Seconds()
+		}
 		if repeats == maxRepeats {
 			return result
 		}
