@@ -10,6 +10,8 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
@@ -17,6 +19,9 @@ import (
 
 // errNodeLeft is the cause with which an exchange with a node ends that a newer map does not have.
 var errNodeLeft = errors.New("the node left the cluster, or no longer offers the service")
+
+// leaveGrace is how long a request that changes something may still be answered by a node that has left: its outcome would be unknown.
+const leaveGrace = time.Second
 
 // exchange is one HTTP request to one node, and its answer while that is read.
 type exchange struct {
@@ -27,10 +32,11 @@ type exchange struct {
 	retries int             // before this exchange
 	parent  context.Context //nolint:containedctx // the operation's
 	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
-	ctx    context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
-	cancel context.CancelCauseFunc
-	conn   *conn
-	reply  *http.Response
+	ctx        context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
+	cancel     context.CancelCauseFunc
+	dispatched atomic.Bool // it has a connection
+	conn       *conn
+	reply      *http.Response
 }
 
 // begin starts an exchange with a node of an offer.
@@ -53,11 +59,22 @@ func (x *exchange) watch(newer <-chan struct{}) {
 		}
 		offer := x.client.nodes.Offering(x.request.Service, x.request.Bucket)
 		if !slices.Contains(offer.Addresses, x.address) {
-			x.cancel(errNodeLeft)
+			x.leave()
 			return
 		}
 		newer = offer.Newer
 	}
+}
+
+// leave ends the exchange because its node has left.
+func (x *exchange) leave() {
+	if x.dispatched.Load() && x.request.Effect == retry.EffectNotIdempotent {
+		select {
+		case <-x.ctx.Done():
+		case <-time.After(leaveGrace):
+		}
+	}
+	x.cancel(errNodeLeft)
 }
 
 // close ends the exchange. If the answer was not read to its end, the connection is closed with it.
@@ -77,6 +94,7 @@ func (x *exchange) send(body []byte) *retry.Failure {
 		return &retry.Failure{Err: err, Stage: retry.StageDispatch, Endpoint: x.address}
 	}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		x.dispatched.Store(true)
 		x.conn = info.Conn.(*conn)
 		x.conn.begin()
 		if x.request.OnDispatch == nil {

@@ -293,6 +293,39 @@ func TestABucketThatCannotHaveTheServiceIsSaidAtOnce(t *testing.T) {
 	})
 }
 
+// A request that changes something is answered by a node that has left, if that takes no longer than a second.
+func TestANodeThatLeavesMayAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers time.Duration // after the node has left
+		ends    time.Duration
+		ok      bool
+	}{
+		{"in time", 900 * time.Millisecond, 900 * time.Millisecond, true},
+		{"too late", 1100 * time.Millisecond, time.Second, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, cluster *fakeCluster) {
+				cluster.serve(t, "a:1", answers(func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case <-time.After(time.Second + c.answers):
+						status(200, oneRow)(w, r)
+					case <-r.Context().Done():
+					}
+				}))
+				client, _ := cluster.client(t)
+				defer client.Close()
+				time.AfterFunc(time.Second, func() { cluster.publish("b:1") })
+				begin := time.Now()
+				rows, err := stream(client, clustermap.Query, retry.EffectNotIdempotent)
+				if took := time.Since(begin) - time.Second; (err == nil) != c.ok || took != c.ends || c.ok && len(all(rows)) != 1 {
+					t.Errorf("%v, %v after the node has left", err, took)
+				}
+			})
+		})
+	}
+}
+
 // TestANodeThatLeavesEndsItsRequests also shows the reason NODE_NOT_AVAILABLE: the request was not written when its node left.
 func TestANodeThatLeavesEndsItsRequests(t *testing.T) {
 	bubble(t, func(t *testing.T, cluster *fakeCluster) {
