@@ -54,12 +54,15 @@ func (x *exec) holdLocked() {
 // pausedLocked ends an attempt of a write and reports whether it is to be made again after the slow part was evaluated.
 func (x *exec) pausedLocked() bool {
 	x.evaluation.held.since = time.Time{}
-	return errors.Is(x.evaluation.ended, errHeldTooLong)
+	return x.evaluation.paused()
 }
 
-// slowly notes how to go on with an evaluation that held the mutex for too long.
+// paused reports whether the evaluation ended because it held the mutex for too long.
+func (e *evaluation) paused() bool { return errors.Is(e.ended, errHeldTooLong) }
+
+// slowly notes how to go on with an evaluation if it held the mutex for too long.
 func (x *exec) slowly(err error, evaluate func()) {
-	if err != nil && errors.Is(x.evaluation.ended, errHeldTooLong) {
+	if err != nil && x.evaluation.paused() {
 		x.evaluation.held.slow = evaluate
 	}
 }

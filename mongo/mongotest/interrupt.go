@@ -84,5 +84,5 @@ func (c *conn) left() bool {
 	if mc, ok := c.plain.(*memnet.Conn); ok {
 		return mc.Ended()
 	}
-	return !c.direct && peek.At(c.plain) == peek.Ended
+	return peek.At(c.plain) == peek.Ended
 }

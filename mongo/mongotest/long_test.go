@@ -10,6 +10,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -123,6 +126,25 @@ func TestALongCommandDelaysNoOther(t *testing.T) {
 			})
 		}
 	})
+}
+
+// What a secondary's pipeline writes on the primary is listed too, ends by the time limit, and is not listed afterwards.
+func TestALongMergeThroughASecondaryEnds(t *testing.T) {
+	rs := mongotest.RunReplicaSetT(t, 2)
+	client := connect(t, rs)
+	one := client.Database("db").Collection("one", options.Collection().SetWriteConcern(writeconcern.Majority()))
+	if _, err := one.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 1000000}}); err != nil {
+		t.Fatal(err)
+	}
+	command := longCommand(t, `{"aggregate": "one", "pipeline": [{"$merge": {"into": "one", "whenMatched": [{"$set": {"x": LONG}}]}}], "cursor": {}, "maxTimeMS": 500}`)
+	var e mongo.CommandError
+	err := client.Database("db").RunCommand(t.Context(), command, options.RunCmd().SetReadPreference(readpref.Secondary())).Err()
+	if !errors.As(err, &e) || e.Code != 50 {
+		t.Errorf("the command returns %v", err)
+	}
+	if id := listed(t, client, "aggregate"); id != 0 {
+		t.Errorf("it is listed after its end, as %d", id)
+	}
 }
 
 // The time limit of a command ends its evaluation.

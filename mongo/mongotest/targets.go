@@ -61,6 +61,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 	if err != nil {
 		return err
 	}
+	defer w.evaluated()
 	note := w.note(0, nil)
 	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
 	w.command.bypass = a.bypass
@@ -94,8 +95,11 @@ func (x *exec) onPrimary() (*exec, error) {
 	case p == nil || !rs.config.version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.conn.id, done: x.conn.done}, command: x.command}
+	w := &exec{conn: &conn{
+		set: rs, server: &p.server, member: p, epoch: p.epoch, id: x.conn.id, plain: x.conn.plain, done: x.conn.done,
+	}, command: x.command}
 	w.result = w.result.again(0)
+	w.result.id, w.evaluation.endsBy = x.result.id, x.evaluation.endsBy
 	w.conn.waiter.ch = make(chan struct{}, 1)
 	return w, nil
 }

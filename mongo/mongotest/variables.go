@@ -230,7 +230,7 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 	if err != nil {
 		return err
 	}
-	if err = x.find(command, q, p, visit); err != nil && x.evaluation.ended != nil {
+	if err = x.find(command, q, p, visit); x.evaluation.paused() {
 		frozen, _ := x.scanLocked(q, (*store.Collection).Frozen)
 		x.slowly(err, func() {
 			if q.verdicts == nil {
@@ -272,7 +272,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 
 // executing marks an error that a document, not the command, gave rise to, as the real server does.
 func (x *exec) executing(command string, err error) error {
-	if ended := x.evaluation.ended; errors.Is(ended, errHeldTooLong) || errors.Is(ended, errHangUp) {
+	if ended := x.evaluation.ended; x.evaluation.paused() || errors.Is(ended, errHangUp) {
 		return ended
 	}
 	during := "Plan executor error during " + command
