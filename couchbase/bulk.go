@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -61,13 +60,9 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 	began := time.Now()
 	next := make(chan BulkOp)
 	var workers sync.WaitGroup
-	var panicked atomic.Pointer[any]
+	var panicked panics
 	run := func(op BulkOp) {
-		defer func() {
-			if v := recover(); v != nil {
-				panicked.CompareAndSwap(nil, &v)
-			}
-		}()
+		defer panicked.catch()
 		op.run(c, opts.from(began))
 	}
 	for range min(bulkSideBySide, len(ops)) {
@@ -82,9 +77,7 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 	}
 	close(next)
 	workers.Wait()
-	if v := panicked.Load(); v != nil {
-		panic(*v) // the caller can recover it, as with a single operation
-	}
+	panicked.rethrow()
 	return nil
 }
 

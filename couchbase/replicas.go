@@ -36,7 +36,7 @@ type replicaRead[T any] struct {
 
 	// After answers was closed:
 	missing  error // why there is no answer
-	panicked any   // the panic of the application's code in one of the reads, nil if there was none
+	panicked panics
 }
 
 // readReplicas reads the copies of a document. read reads one of them: 0 is the active node's.
@@ -65,20 +65,15 @@ func readReplicas[T any](
 	var mu sync.Mutex
 	for _, copyIndex := range copies {
 		readers.Go(func() {
-			var err error
-			defer func() {
-				v := recover()
-				mu.Lock()
-				defer mu.Unlock()
-				r.missing = errors.Join(r.missing, err)
-				if v != nil {
-					r.panicked = v
-				}
-			}()
-			var answer T
-			if answer, err = read(copyIndex, o.call); err == nil {
+			defer r.panicked.catch()
+			answer, err := read(copyIndex, o.call)
+			if err == nil {
 				r.answers <- answer
+				return
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.missing = errors.Join(r.missing, err)
 		})
 	}
 	go func() {
@@ -92,8 +87,8 @@ func readReplicas[T any](
 // next waits for another answer. It reports false if there is none any more. A panic of the application's code reaches the caller.
 func (r *replicaRead[T]) next() (T, bool) {
 	answer, ok := <-r.answers
-	if !ok && r.panicked != nil {
-		panic(r.panicked)
+	if !ok {
+		r.panicked.rethrow()
 	}
 	return answer, ok
 }
