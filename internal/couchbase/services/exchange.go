@@ -23,6 +23,13 @@ var errNodeLeft = errors.New("the node left the cluster, or no longer offers the
 // leaveGrace is how long a request that changes something may still be answered by a node that has left: its outcome would be unknown.
 const leaveGrace = time.Second
 
+// How far an exchange is, when its node leaves.
+const (
+	waiting    int32 = iota // for a connection
+	dispatched              // it has a connection
+	left                    // the node left before that: nothing may be written
+)
+
 // exchange is one HTTP request to one node, and its answer while that is read.
 type exchange struct {
 	client  *Client
@@ -32,11 +39,11 @@ type exchange struct {
 	retries int             // before this exchange
 	parent  context.Context //nolint:containedctx // the operation's
 	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
-	ctx        context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
-	cancel     context.CancelCauseFunc
-	dispatched atomic.Bool // it has a connection
-	conn       *conn
-	reply      *http.Response
+	ctx      context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
+	cancel   context.CancelCauseFunc
+	progress atomic.Int32 // waiting, dispatched or left
+	conn     *conn
+	reply    *http.Response
 }
 
 // begin starts an exchange with a node of an offer.
@@ -68,7 +75,7 @@ func (x *exchange) watch(newer <-chan struct{}) {
 
 // leave ends the exchange because its node has left.
 func (x *exchange) leave() {
-	if x.dispatched.Load() && x.request.Effect == retry.EffectNotIdempotent {
+	if !x.progress.CompareAndSwap(waiting, left) && x.request.Effect == retry.EffectNotIdempotent {
 		select {
 		case <-x.ctx.Done():
 		case <-time.After(leaveGrace):
@@ -94,9 +101,12 @@ func (x *exchange) send(body []byte) *retry.Failure {
 		return &retry.Failure{Err: err, Stage: retry.StageDispatch, Endpoint: x.address}
 	}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		x.dispatched.Store(true)
 		x.conn = info.Conn.(*conn)
 		x.conn.begin()
+		if x.progress.CompareAndSwap(waiting, dispatched); x.progress.Load() == left {
+			x.conn.seal()
+			return
+		}
 		if x.request.OnDispatch == nil {
 			return
 		}
@@ -173,23 +183,23 @@ func (x *exchange) failed(err error) *retry.Failure {
 		}
 	}
 	cause := context.Cause(x.ctx)
-	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
+	nodeLeft := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
 	switch {
-	case cause != nil && !left: // the operation has ended: the engine says why
+	case cause != nil && !nodeLeft: // the operation has ended: the engine says why
 		failure.Err = cause
 		return failure
-	case left && failure.Stage == retry.StageDispatch:
+	case nodeLeft && failure.Stage == retry.StageDispatch:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.NodeNotAvailable
 	case failure.Stage == retry.StageDispatch:
 		failure.Reason = couchbasereason.SocketNotAvailable
-	case left:
+	case nodeLeft:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight
 	case x.conn.lost.Load():
 		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
 	default: // the answer is no HTTP: unknown
 		return failure
 	}
-	if !left {
+	if !nodeLeft {
 		x.client.failures.add(x.address)
 	}
 	return failure

@@ -326,6 +326,22 @@ func TestANodeThatLeavesMayAnswer(t *testing.T) {
 	}
 }
 
+// A node may leave while its request gets a connection: then nothing is written, so the request may go to another node.
+func TestANodeThatLeavesBeforeTheWrite(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		asked := false
+		cluster.serve(t, "a:1", answers(func(http.ResponseWriter, *http.Request) { asked = true }))
+		client, _ := cluster.client(t)
+		defer client.Close()
+		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.EffectNotIdempotent), "a:1", Offer{})
+		x.progress.Store(left)
+		failure := x.send([]byte("{}"))
+		if failure == nil || failure.Stage != retry.StageDispatch || asked {
+			t.Errorf("%+v, asked %v; want a failure before sending", failure, asked)
+		}
+	})
+}
+
 // TestANodeThatLeavesEndsItsRequests also shows the reason NODE_NOT_AVAILABLE: the request was not written when its node left.
 func TestANodeThatLeavesEndsItsRequests(t *testing.T) {
 	bubble(t, func(t *testing.T, cluster *fakeCluster) {
