@@ -9,25 +9,9 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
-	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
-)
-
-// errNodeLeft is the cause with which an exchange with a node ends that a newer map does not have.
-var errNodeLeft = errors.New("the node left the cluster, or no longer offers the service")
-
-// leaveGrace is how long a request that changes something may still be answered by a node that has left: its outcome would be unknown.
-const leaveGrace = time.Second
-
-// How far an exchange is, when its node leaves.
-const (
-	waiting    int32 = iota // for a connection
-	dispatched              // it has a connection
-	left                    // the node left before that: nothing may be written
 )
 
 // exchange is one HTTP request to one node, and its answer while that is read.
@@ -39,11 +23,11 @@ type exchange struct {
 	retries int             // before this exchange
 	parent  context.Context //nolint:containedctx // the operation's
 	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
-	ctx      context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
-	cancel   context.CancelCauseFunc
-	progress atomic.Int32 // waiting, dispatched or left
-	conn     *conn
-	reply    *http.Response
+	ctx       context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
+	cancel    context.CancelCauseFunc
+	departure departure
+	conn      *conn
+	reply     *http.Response
 }
 
 // begin starts an exchange with a node of an offer.
@@ -54,34 +38,6 @@ func (c *Client) begin(ctx context.Context, r *Request, address string, offer Of
 		go x.watch(offer.Newer)
 	}
 	return x
-}
-
-// watch ends the exchange when its node leaves.
-func (x *exchange) watch(newer <-chan struct{}) {
-	for newer != nil {
-		select {
-		case <-x.ctx.Done():
-			return
-		case <-newer:
-		}
-		offer := x.client.nodes.Offering(x.request.Service, x.request.Bucket)
-		if !slices.Contains(offer.Addresses, x.address) {
-			x.leave()
-			return
-		}
-		newer = offer.Newer
-	}
-}
-
-// leave ends the exchange because its node has left.
-func (x *exchange) leave() {
-	if !x.progress.CompareAndSwap(waiting, left) && x.request.Effect == retry.EffectNotIdempotent {
-		select {
-		case <-x.ctx.Done():
-		case <-time.After(leaveGrace):
-		}
-	}
-	x.cancel(errNodeLeft)
 }
 
 // close ends the exchange. If the answer was not read to its end, the connection is closed with it.
@@ -103,7 +59,7 @@ func (x *exchange) send(body []byte) *retry.Failure {
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		x.conn = info.Conn.(*conn)
 		x.conn.begin()
-		if x.progress.CompareAndSwap(waiting, dispatched); x.progress.Load() == left {
+		if !x.connected() {
 			x.conn.seal()
 			return
 		}
@@ -118,13 +74,16 @@ func (x *exchange) send(body []byte) *retry.Failure {
 			ended = f
 		}
 	}}
+	x.departure.reads.Add(1)
 	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace))) //nolint:bodyclose // close does
+	x.departure.reads.Add(1)
 	ended(err)
 	if err != nil {
 		failure := x.failed(err)
 		x.close()
 		return failure
 	}
+	x.reply.Body = &countedBody{ReadCloser: x.reply.Body, reads: &x.departure.reads}
 	x.client.failures.remove(x.address)
 	return nil
 }
@@ -183,23 +142,23 @@ func (x *exchange) failed(err error) *retry.Failure {
 		}
 	}
 	cause := context.Cause(x.ctx)
-	nodeLeft := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
+	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
 	switch {
-	case cause != nil && !nodeLeft: // the operation has ended: the engine says why
+	case cause != nil && !left: // the operation has ended: the engine says why
 		failure.Err = cause
 		return failure
-	case nodeLeft && failure.Stage == retry.StageDispatch:
+	case left && failure.Stage == retry.StageDispatch:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.NodeNotAvailable
 	case failure.Stage == retry.StageDispatch:
 		failure.Reason = couchbasereason.SocketNotAvailable
-	case nodeLeft:
+	case left:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight
 	case x.conn.lost.Load():
 		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
 	default: // the answer is no HTTP: unknown
 		return failure
 	}
-	if !nodeLeft {
+	if !left {
 		x.client.failures.add(x.address)
 	}
 	return failure

@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -334,10 +335,76 @@ func TestANodeThatLeavesBeforeTheWrite(t *testing.T) {
 		client, _ := cluster.client(t)
 		defer client.Close()
 		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.EffectNotIdempotent), "a:1", Offer{})
-		x.progress.Store(left)
+		x.departure.state.Store(departed)
 		failure := x.send([]byte("{}"))
 		if failure == nil || failure.Stage != retry.StageDispatch || asked {
 			t.Errorf("%+v, asked %v; want a failure before sending", failure, asked)
+		}
+	})
+}
+
+// After the first row a query cannot be repeated, though it changes nothing.
+func TestRowsOfANodeThatLeaves(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		pause  time.Duration // of the node, before each of four more rows
+		reader time.Duration // a pause of the reader
+		rows   int
+	}{
+		{"each row in time", 900 * time.Millisecond, 0, 5},
+		{"a reader that takes its time", time.Millisecond, 3 * time.Second, 5},
+		{"a row too late", 1100 * time.Millisecond, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, cluster *fakeCluster) {
+				cluster.serve(t, "a:1", answers(func(w http.ResponseWriter, r *http.Request) {
+					io.WriteString(w, `{"results":[1`)
+					for range 4 {
+						w.(http.Flusher).Flush()
+						select {
+						case <-time.After(c.pause):
+							io.WriteString(w, ",1")
+						case <-r.Context().Done():
+							return
+						}
+					}
+					io.WriteString(w, `],"status":"success"}`)
+				}))
+				client, _ := cluster.client(t)
+				defer client.Close()
+				rows, err := stream(client, clustermap.Query, retry.EffectReadOnly)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cluster.publish("b:1")
+				n := 0
+				for rows.Next() {
+					n++
+					<-time.After(c.reader)
+				}
+				if n != c.rows || (rows.Err() == nil) != (n == 5) {
+					t.Errorf("%d rows, %v; want %d rows", n, rows.Err(), c.rows)
+				}
+			})
+		})
+	}
+}
+
+// A node may leave while the first row of its answer is read: then the row is not delivered, so the request may go to another node.
+func TestANodeThatLeavesBeforeTheFirstRow(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", answers(status(200, oneRow)))
+		client, _ := cluster.client(t)
+		defer client.Close()
+		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.EffectReadOnly), "a:1", Offer{})
+		if failure := x.send([]byte("{}")); failure != nil {
+			t.Fatal(failure.Err)
+		}
+		x.departure.state.Store(departed)
+		time.AfterFunc(time.Second, func() { x.cancel(errNodeLeft) })
+		rows := Rows{judge: judgeQuery}
+		if failure := rows.open(x); failure == nil || !errors.Is(failure.Err, errNodeLeft) {
+			t.Errorf("%+v; want %v", failure, errNodeLeft)
 		}
 	})
 }

@@ -76,6 +76,11 @@ func (r *Rows) head() *retry.Failure {
 	if failure := r.verdict(); failure != nil {
 		return failure
 	}
+	if err == nil {
+		if failure := r.exchange.deliver(); failure != nil {
+			return failure
+		}
+	}
 	if r.known != nil {
 		r.known(&r.reader.meta)
 	}
