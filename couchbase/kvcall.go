@@ -134,7 +134,10 @@ func (c *kvCall) run() error {
 	}
 	c.Began = time.Now()
 	err := cl.runner.Do(ctx, timeout, &c.Request, &c.result)
-	elapsed := time.Since(c.Began)
+	elapsed := c.result.Took
+	if err != nil {
+		elapsed = time.Since(c.Began)
+	}
 	if c.span != nil {
 		c.span.End()
 	} else {

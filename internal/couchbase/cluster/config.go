@@ -20,7 +20,9 @@ const (
 	maxRedial          = 5 * time.Second
 	seedPatience       = 500 * time.Millisecond // after this time without an answer the next seed is tried too
 	maxBucketWait      = time.Second
-	leaveGrace         = 3 * time.Millisecond // a node that left has this time for the next answer that is on its way
+	leaveGrace         = 3 * time.Millisecond // a node that left has this time at least for the next answer that is on its way
+	maxLeaveGrace      = time.Second
+	slowerAnswer       = 2 // as many times as its longest answer of late took
 	leaveLook          = 500 * time.Microsecond
 	fetchFloor         = 50 * time.Millisecond // a node asked within this time is not asked again
 	defaultConnect     = 10 * time.Second

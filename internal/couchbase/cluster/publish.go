@@ -54,7 +54,7 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 }
 
 // closeAnswered closes the connection to a node that has left, when its last request is answered. After a rebalance the answers come at
-// once; if the node is a black hole, its requests end after leaveGrace.
+// once; if the node is a black hole, its requests end soon.
 func (c *Cluster) closeAnswered(conn *kv.Conn) {
 	if conn.InFlight() == 0 || !c.start(func(ctx context.Context) {
 		awaitAnswers(ctx, conn)
@@ -64,10 +64,11 @@ func (c *Cluster) closeAnswered(conn *kv.Conn) {
 	}
 }
 
-// awaitAnswers waits until no request is on its way, or none has been answered for leaveGrace.
+// awaitAnswers waits until no request is on its way, or none has been answered for longer than the node's answers take.
 func awaitAnswers(ctx context.Context, conn *kv.Conn) {
+	grace := min(max(leaveGrace, slowerAnswer*conn.LongestAnswer()), maxLeaveGrace)
 	quiet := time.Now()
-	for left := conn.InFlight(); left > 0 && time.Since(quiet) < leaveGrace; {
+	for left := conn.InFlight(); left > 0 && time.Since(quiet) < grace; {
 		if !pause(ctx, leaveLook) {
 			return
 		}

@@ -34,6 +34,7 @@ type Conn struct {
 	bucket   string
 	inFlight int // slots whose callers have not given them back
 	requests uint64
+	times    answerTimes
 
 	// Writing.
 	out, spare []byte // the packets that no write has been given, and the memory of the last write

@@ -62,6 +62,7 @@ func (c *Conn) onTimer() {
 	if !quiet {
 		c.requestsThen, c.lastTick = c.requests, now
 	}
+	c.times.turnLocked(now)
 	next := c.expireLocked(now)
 	c.checkCancelledLocked()
 	c.checkIdleLocked(quiet)

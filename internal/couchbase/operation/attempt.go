@@ -112,4 +112,7 @@ func (u *run) result(r *Result) {
 	if u.id != nil {
 		r.CollectionID = u.id.ID
 	}
+	if r.Took = time.Since(u.began); !u.troubled {
+		u.conn.Answered(r.Took)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -368,6 +369,44 @@ func TestANodeThatLeavesAnswersWhatIsOnItsWay(t *testing.T) {
 			t.Errorf("%d connections to the node that left", n)
 		}
 	})
+}
+
+// A node whose answers take long gets twice the longest time in which it answered of late.
+func TestANodeThatLeavesMayBeSlow(t *testing.T) {
+	const usual = 20 * ms
+	for _, c := range []struct {
+		takes, ends time.Duration // from the moment in which the node leaves
+		ok          bool
+	}{
+		{2*usual - ms, 2*usual - ms, true},
+		{10 * usual, 2 * usual, false},
+	} {
+		var takes atomic.Int64
+		takes.Store(int64(usual))
+		inWorld(t, func(host string, _ int, _ memd.Packet) (answer, bool) {
+			if host == "a" {
+				<-time.After(time.Duration(takes.Load()))
+			}
+			return answer{}, true
+		}, func(w *world) {
+			if _, err := w.do(w.increment(keyOf0)); err != nil {
+				t.Fatal(err)
+			}
+			takes.Store(int64(c.takes + ms))
+			without := newest(2)
+			without.Hosts, without.VBuckets = []string{"b"}, [][]int{{0}, {0}}
+			began := time.Now().Add(ms)
+			time.AfterFunc(ms, func() {
+				w.SetMap(without)
+				w.nodes["b"].Push(true)
+			})
+			_, err := w.within(context.Background(), time.Minute, w.increment(keyOf0))
+			if took := time.Since(began); (err == nil) != c.ok || took < c.ends || took > c.ends+ms {
+				t.Errorf("%v after %v; want the end after %v", err, took, c.ends)
+			}
+			<-time.After(c.takes) // for the node's goroutine
+		})
+	}
 }
 
 // As long as answers come, the connection stays.

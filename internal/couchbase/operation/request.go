@@ -67,4 +67,6 @@ type Result struct {
 	CollectionID uint32
 	// Conn is the connection that answered.
 	Conn *kv.Conn
+	// Took is the time from the operation's beginning to the answer.
+	Took time.Duration
 }
