@@ -281,7 +281,7 @@ var growthUpdates = map[string][]string{
 	"$pop": {`{"ints": 1}`, `{"ints": -1}`}, "$pull": {`{"ints": {"$in": "@more"}}`, `{"ints": {"$in": "@ints"}}`, `{"ints": -1}`, `{"documents": {"k": 7}}`, `{"equal": 7}`, `{"ints": {"$gt": 1e9}}`},
 	"$pullAll": {`{"ints": "@more"}`, `{"ints": "@ints"}`, `{"texts": "@texts"}`},
 	"$push":    {`{"ints": {"$each": "@ints"}}`, `{"ints": {"$each": "@ints", "$sort": 1}}`, `{"documents": {"$each": "@documents", "$sort": {"k": 1, "v": 1}}}`, `{"ints": {"$each": "@ints", "$position": 0, "$slice": 7}}`},
-	"$rename":  {`{"object.k#": "n.k#"}`}, "$set": {`{"object.k#": 1}`, `{"x.k#": 1}`, `{"rising.#": 1}`, `{"new": "@object"}`, `{"deep.d.d.d.d.d.d.x": 1}`, `{"object.k#.x": 1}`, `{"documents.#.v": 1}`},
+	"$rename":  {`{"object.k#": "n.k#"}`}, "$set": {`{"object.k#": 1}`, `{"x.k#": 1}`, `{"rising.#": 1}`, `{"new": "@object"}`, `{"deep.d.d.d.d.d.d.x": 1}`, `{"documents.#.v": 1}`},
 	"$setOnInsert": {`{"k#": 1}`}, "$unset": {`{"object.k#": 1}`, `{"rising.#": 1}`},
 }
 
@@ -309,7 +309,7 @@ var growthStages = map[string][]string{
 		`{"$densify": {"field": "a", "partitionByFields": ["t"], "range": {"step": 5, "bounds": "partition"}}}`,
 	},
 	"$documents": {`{"$documents": "@documents"}`},
-	"$facet":     {`{"$facet": {"x": [{"$sort": {"a": 1}}], "y": [{"$count": "n"}]}}`, `{"$facet": {"x#": []}}, {"$limit": 1}`},
+	"$facet":     {`{"$facet": {"x": [{"$sort": {"a": 1}}], "y": [{"$count": "n"}]}}`, `{"$limit": 1}, {"$facet": {"x#": []}}`},
 	"$fill":      {`{"$fill": {"sortBy": {"_id": 1}, "output": {"n": {"method": "locf"}}}}`, `{"$fill": {"sortBy": {"_id": 1}, "output": {"n": {"method": "linear"}}}}`, `{"$fill": {"output": {"n": {"value": 1}}}}`},
 	"$graphLookup": {
 		`{"$limit": 1}, {"$graphLookup": {"from": "c", "startWith": "$_id", "connectFromField": "next", "connectToField": "_id", "as": "r"}}`,
