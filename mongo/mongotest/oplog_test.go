@@ -2,6 +2,7 @@ package mongotest_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -81,4 +82,30 @@ func TestAnOplogHasNotLessThanAMebibyte(t *testing.T) {
 	if err == nil || err.Error() != "mongotest: OplogSize(0): it must be at least 1" {
 		t.Errorf("got %v", err)
 	}
+}
+
+// maxRetained is how many MiB of the heap a set may keep after a long run, with an oplog of 256.
+const maxRetained = 512
+
+func TestALongRunOfLargeWritesRetainsNoMoreThanTheOplog(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+		c := dial(t, rs, 0)
+		text := strings.Repeat("x", 512<<10)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range 600 {
+			c.ok(`{"insert": "c", "documents": [{"_id": %d, "text": "%s"}], "$db": "test"}`, i, text)
+			c.ok(`{"update": "c", "updates": [{"q": {"_id": %d}, "u": {"$set": {"text": "%s"}}}], "$db": "test"}`, i, text)
+			c.ok(`{"delete": "c", "deletes": [{"q": {"_id": %d}, "limit": 1}], "$db": "test"}`, i)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		retained := (after.HeapAlloc - min(after.HeapAlloc, before.HeapAlloc)) >> 20
+		fmt.Printf("figure mock-retained-mib %d\n", retained)
+		if retained > maxRetained {
+			t.Errorf("%d MiB are retained, want at most %d", retained, maxRetained)
+		}
+		runtime.KeepAlive(rs)
+	})
 }

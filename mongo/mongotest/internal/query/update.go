@@ -28,8 +28,8 @@ type Env struct {
 
 	original []byte
 	fields   map[*byte]map[string]Value // of documents that many renames look into, nil for a few
-	path     path // to the value that is being changed
-	forced   bool // counts as a change even if it changes nothing
+	path     path                       // to the value that is being changed
+	forced   bool                       // counts as a change even if it changes nothing
 }
 
 // work is that of the filter's evaluation.
