@@ -31,6 +31,9 @@ func (l *leaf) testExpanded(v Value, at spot, m *Matching) bool {
 	if l.expand && !at.indexed && v.IsArray() {
 		it := wire.Elements(v.Data)
 		for n := 0; it.Next(); n++ {
+			if !m.goOn() {
+				return false
+			}
 			if l.test(Of(it.Element)) {
 				m.found(at.into(n).element)
 				return true

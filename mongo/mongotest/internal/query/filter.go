@@ -147,7 +147,10 @@ func (f *Filter) Match(doc []byte) bool {
 // MatchWith reports whether a document matches, with the variables in m, and leaves there which array element it matched
 // by. Its error is that of an $expr.
 func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
-	m.element, m.err = 0, nil
+	m.element, m.err = 0, m.Work.Bytes(len(doc))
+	if m.err != nil {
+		return false, m.err
+	}
 	ok := f.match(doc, m)
 	return ok && m.err == nil, m.err
 }
@@ -164,7 +167,7 @@ func (f *Filter) match(doc []byte, m *Matching) bool {
 
 func matchAll(nodes []node, doc []byte, m *Matching) bool {
 	for _, n := range nodes {
-		if !n.match(doc, m) {
+		if !m.goOn() || !n.match(doc, m) {
 			return false
 		}
 	}
