@@ -4,6 +4,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -121,14 +122,6 @@ func (f *search) looksBack() bool {
 }
 
 func asksBefore(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return true
-	}
-	for _, part := range re.Sub {
-		if asksBefore(part) {
-			return true
-		}
-	}
-	return false
+	asking := []syntax.Op{syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary}
+	return slices.Contains(asking, re.Op) || slices.ContainsFunc(re.Sub, asksBefore)
 }

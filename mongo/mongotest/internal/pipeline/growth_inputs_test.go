@@ -59,8 +59,8 @@ var growthInputs = map[string]func(n int) Value{
 	"singles": func(n int) Value {
 		return arrayOf(n/24, func(i int) Value { return object{}.Set(fmt.Sprintf("k%d", i), query.Int32(int32(i))).Document() })
 	},
-	"object":    func(n int) Value { return wideDocument(n) },
-	"deep":      func(n int) Value { return deepDocument(n) },
+	"object":    wideDocument,
+	"deep":      deepDocument,
 	"positions": func(n int) Value { return arrayOf(n/12, func(i int) Value { return query.Int32(int32(i)) }) },
 	"more":      func(n int) Value { return arrayOf(n/12, func(i int) Value { return query.Int32(int32(n + i*7919%n)) }) },
 	"half":      func(n int) Value { return query.Int32(int32(n / 192)) },

@@ -187,9 +187,13 @@ func growthDocuments(n int) [][]byte {
 	for i := range docs {
 		scattered := i * 7919 % len(docs)
 		o := object{
-			{Name: "_id", Value: query.Int32(int32(i))}, {Name: "a", Value: query.Int32(int32(scattered))}, {Name: "g", Value: query.Int32(7)},
-			{Name: "h", Value: query.Int32(int32(i % 10))}, {Name: "t", Value: query.Text("text" + strconv.Itoa(scattered))},
-			{Name: "o", Value: array([]Value{query.Int32(1), query.Int32(int32(i))})}, {Name: "next", Value: query.Int32(int32(i + 1))},
+			{Name: "_id", Value: query.Int32(int32(i))},
+			{Name: "a", Value: query.Int32(int32(scattered))},
+			{Name: "g", Value: query.Int32(7)},
+			{Name: "h", Value: query.Int32(int32(i % 10))},
+			{Name: "t", Value: query.Text("text" + strconv.Itoa(scattered))},
+			{Name: "o", Value: array([]Value{query.Int32(1), query.Int32(int32(i))})},
+			{Name: "next", Value: query.Int32(int32(i + 1))},
 		}
 		if i%1000 == 0 {
 			o = append(o, field{Name: "n", Value: query.Int32(int32(i))})
@@ -252,7 +256,7 @@ func windowCases(t *testing.T) []growthCase {
 	var cases []growthCase
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for i, window := range growthWindows {
-			if !fits(name, i, window) {
+			if !fits(name, i) {
 				continue
 			}
 			stage := `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"v": {"` + name + `": ` + all[name] + window + `}}}}]`
@@ -266,7 +270,7 @@ func windowCases(t *testing.T) []growthCase {
 }
 
 // fits reports whether a window function may have a window, and none of a size by which its results grow like a square.
-func fits(name string, i int, window string) bool {
+func fits(name string, i int) bool {
 	switch name {
 	case "$denseRank", "$documentNumber", "$rank", "$expMovingAvg", "$linearFill", "$locf", "$shift":
 		return i == 0

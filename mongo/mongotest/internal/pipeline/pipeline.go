@@ -107,7 +107,7 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 	out, err := collect(chain(c.with(vars), p.steps, in))
 	for i := range out {
 		out[i] = query.Plain(out[i])
-		if n := len(out[i]); err == nil && n > maxResult && p.Target() == nil {
+		if n := len(out[i]); err == nil && n > maxResult {
 			err = mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "Serializing Document failed :: caused by :: Size %d exceeds maximum %d", n, maxResult)
 		}
 	}
