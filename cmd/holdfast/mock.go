@@ -36,7 +36,7 @@ func (*mockCommand) Help() string {
 received the shutdown command. Nothing is stored: the data is lost then.
 
 In place of mongod: under the name mongod (for example by a symbolic link to this program) it is a standalone on port 27017 unless its flags
-change that, and its log has mongod's form. Other flags of mongod that tools pass, --storageEngine or --oplogSize for example, are accepted
+change that, and its log has mongod's form. Other flags of mongod that tools pass, --storageEngine or --profile for example, are accepted
 and listed on standard error.
 
 With --replSet, the process that receives replSetInitiate hosts all members in its memory. The processes of the other members forward their

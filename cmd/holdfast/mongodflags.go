@@ -36,6 +36,7 @@ type mongodFlags struct {
 	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. An existing regular file is renamed."`
 	LogAppend          bool     `name:"logappend" help:"Append to an existing log file instead of renaming it."`
 	PIDFile            string   `name:"pidfilepath" placeholder:"FILE" help:"Write the process's id to this file."`
+	OplogSize          *int     `name:"oplogSize" placeholder:"MB" help:"How large each member's oplog is; without it 256. A full one forgets its oldest entries."`
 	Shutdown           bool     `name:"shutdown" help:"End the process that runs with this --dbpath."`
 	Version            bool     `name:"version" help:"Print the server's version in mongod's form."`
 	Fork               bool     `name:"fork" hidden:""`
@@ -58,7 +59,6 @@ type ineffectiveFlags struct {
 	WTEngineConfig         string `name:"wiredTigerEngineConfigString" hidden:"" group:"ineffective"`
 	WTIndexFolders         bool   `name:"wiredTigerDirectoryForIndexes" hidden:"" group:"ineffective"`
 	InMemorySize           string `name:"inMemorySizeGB" hidden:"" group:"ineffective"`
-	OplogSize              string `name:"oplogSize" hidden:"" group:"ineffective"`
 	OplogHours             string `name:"oplogMinRetentionHours" hidden:"" group:"ineffective"`
 	MajorityReadConcern    string `name:"enableMajorityReadConcern" hidden:"" group:"ineffective"`
 	DirectoryPerDB         bool   `name:"directoryperdb" hidden:"" group:"ineffective"`
@@ -110,6 +110,8 @@ func (f *mongodFlags) check() error {
 		return errors.New("--bind_ip and --bind_ip_all exclude each other")
 	case f.UnixSocketPrefix != "" && f.NoUnixSocket:
 		return errors.New("--unixSocketPrefix and --nounixsocket exclude each other")
+	case f.OplogSize != nil && *f.OplogSize < 1:
+		return fmt.Errorf("--oplogSize is %d; it must be at least 1", *f.OplogSize)
 	case f.Shutdown && f.DBPath == "":
 		return errors.New("--shutdown needs the --dbpath of the process to end")
 	case f.speaksTLS() && f.TLSCertificateFile == "":
@@ -173,6 +175,9 @@ func (f *mongodFlags) options() (opts []mongotest.Option, unknown []string, err 
 		opts = append(opts, mongotest.Compressors())
 	default:
 		opts = append(opts, mongotest.Compressors(strings.Split(f.Compressors, ",")...))
+	}
+	if f.OplogSize != nil {
+		opts = append(opts, mongotest.OplogSize(*f.OplogSize))
 	}
 	if f.Auth || f.KeyFile != "" {
 		opts = append(opts, mongotest.RequireAuth())

@@ -344,7 +344,7 @@ func (x *exec) readableLocked() error {
 		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 	case x.command.readConcern == linearizableConcern:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
-	case !x.conn.member.config.BearsData():
+	case !x.conn.member.config.BearsData() || x.conn.member.stale:
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil

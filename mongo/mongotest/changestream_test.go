@@ -353,9 +353,7 @@ func TestTokensOfOtherLogs(t *testing.T) {
 		client.ok(`{"insert": "c", "documents": [{"_id": 3}], "$db": "db"}`)
 		old := s.more()[0].Lookup("_id").String()
 		docs := strings.Repeat(`{}, `, 9999) + `{}`
-		for range 8 {
-			client.ok(`{"insert": "many", "documents": [%s], "$db": "db"}`, docs)
-		}
+		client.ok(`{"insert": "many", "documents": [%s], "$db": "db"}`, docs)
 		reply = client.run("%s", watching("db.c", `{"resumeAfter": `+old+`}`)).String()
 		if !strings.Contains(reply, `"codeName": "ChangeStreamHistoryLost"`) || !strings.Contains(reply, `"errorLabels": ["NonResumableChangeStreamError"]`) {
 			t.Errorf("behind what was forgotten the reply is %s", reply)
@@ -364,7 +362,7 @@ func TestTokensOfOtherLogs(t *testing.T) {
 		if !strings.Contains(reply, `"codeName": "CappedPositionLost"`) {
 			t.Errorf("a stream that was overtaken is answered %s", reply)
 		}
-	})
+	}, mongotest.OplogSize(1))
 }
 
 // TestAChangeStreamWaits checks how long a getMore waits and what ends it.

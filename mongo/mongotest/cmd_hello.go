@@ -233,7 +233,7 @@ func (x *exec) appendHello() {
 func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	rs := m.set
 	dst = wire.AppendBool(dst, writable, m.role == primary)
-	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.BearsData())
+	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.BearsData() && !m.stale)
 	if m.config.Removed {
 		dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
 		return wire.AppendBool(dst, "isreplicaset", true)

@@ -157,18 +157,19 @@ func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
 
 // The states of a member, by the numbers of replSetGetStatus.
 const (
-	stateStartup   int32 = 0
-	statePrimary   int32 = 1
-	stateSecondary int32 = 2
-	stateArbiter   int32 = 7
-	stateDown      int32 = 8
-	stateRemoved   int32 = 10
+	stateStartup    int32 = 0
+	statePrimary    int32 = 1
+	stateSecondary  int32 = 2
+	stateRecovering int32 = 3
+	stateArbiter    int32 = 7
+	stateDown       int32 = 8
+	stateRemoved    int32 = 10
 )
 
 // stateNames are what the states are called. It is never written to.
 var stateNames = map[int32]string{
 	statePrimary: "PRIMARY", stateSecondary: "SECONDARY", stateArbiter: "ARBITER", stateDown: "(not reachable/healthy)",
-	stateStartup: "STARTUP", stateRemoved: "REMOVED",
+	stateStartup: "STARTUP", stateRecovering: "RECOVERING", stateRemoved: "REMOVED",
 }
 
 func (m *member) state() int32 {
@@ -181,6 +182,8 @@ func (m *member) state() int32 {
 		return stateArbiter
 	case m.role == primary:
 		return statePrimary
+	case m.stale:
+		return stateRecovering
 	}
 	return stateSecondary
 }

@@ -28,8 +28,8 @@ type Entry struct {
 	StatementID int32  // the statement's id within the transaction number; its index if the command carried none
 	Key         string // what JournalKey made of it
 
-	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else. It
-	// must not be changed: it may be the stored document itself.
+	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else, and where the
+	// statements of later entries have more than 64 MiB together. It must not be changed: it may be the stored document itself.
 	Statement bson.Raw
 
 	Applied               bool  // this attempt changed data
@@ -92,7 +92,12 @@ type journal struct {
 	seq     int64
 	entries []*noted
 	slab    []noted
+	bytes   int // of the entries' statements
+	without int // how many of the first entries have lost theirs
 }
+
+// journalBytes is how many bytes of statements the journal keeps.
+const journalBytes = 64 << 20
 
 // allocate returns an entry to fill in before it is added.
 func (j *journal) allocate() *noted {
@@ -113,13 +118,29 @@ func (j *journal) add(entries []*noted) {
 	for _, e := range entries {
 		j.seq++
 		e.Seq = j.seq
+		j.bytes += len(e.Statement)
 	}
 	j.entries = append(j.entries, entries...)
-	if len(j.entries) > j.limit+j.limit/4+64 {
-		kept := make([]*noted, j.limit, j.limit+j.limit/4+64+len(entries))
-		copy(kept, j.entries[len(j.entries)-j.limit:])
-		j.entries = kept
+	for j.bytes > journalBytes {
+		j.forgetStatement()
 	}
+	if len(j.entries) > j.limit+j.limit/4+64 {
+		n := len(j.entries) - j.limit
+		for j.without < n {
+			j.forgetStatement()
+		}
+		kept := make([]*noted, j.limit, j.limit+j.limit/4+64+len(entries))
+		copy(kept, j.entries[n:])
+		j.entries, j.without = kept, j.without-n
+	}
+}
+
+// forgetStatement takes the statement from the oldest entry that has one.
+func (j *journal) forgetStatement() {
+	e := j.entries[j.without]
+	j.bytes -= len(e.Statement)
+	e.Statement = nil
+	j.without++
 }
 
 // mark changes entries that are already in the journal.

@@ -36,6 +36,7 @@ type member struct {
 	term    int64
 	elected time.Time // when it became primary
 	frozen  time.Time // until when it does not stand for election
+	stale   bool      // it needs entries that nobody has any more, and is RECOVERING
 
 	data         *store.Store
 	commit       int64 // index up to which it knows that a majority has the log

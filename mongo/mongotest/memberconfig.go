@@ -68,4 +68,6 @@ func Lag(d time.Duration) MemberOption { return func(s *memberSetup) { s.lag = d
 func Spare() MemberOption { return func(s *memberSetup) { s.Removed = true } }
 
 // electable reports whether the member may be elected now.
-func (m *member) electable() bool { return m.config.Electable() && !time.Now().Before(m.frozen) }
+func (m *member) electable() bool {
+	return m.config.Electable() && !m.stale && !time.Now().Before(m.frozen)
+}

@@ -51,6 +51,7 @@ type config struct {
 	electionTimeout time.Duration
 	replication     time.Duration
 	journalLimit    int
+	oplogBytes      int64
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
 	javaScript      func(ctx context.Context, code string, document bson.Raw) (bool, error)
@@ -72,7 +73,7 @@ var errNilOption = errors.New("mongotest: one of the options is nil")
 
 func newConfig(servers topology, opts []Option) (config, error) {
 	c := config{
-		topology: servers, commonConfig: newCommonConfig(), electionTimeout: 10 * time.Second, journalLimit: 100_000,
+		topology: servers, commonConfig: newCommonConfig(), electionTimeout: 10 * time.Second, journalLimit: 100_000, oplogBytes: defaultOplog,
 		compressors: compressors,
 	}
 	for _, o := range opts {
@@ -146,6 +147,8 @@ func (c *config) checkLimits() error {
 		return fmt.Errorf("mongotest: ReplicationDelay(%v): it must not be negative", c.replication)
 	case c.journalLimit < 0:
 		return fmt.Errorf("mongotest: JournalLimit(%d): it must not be negative", c.journalLimit)
+	case c.oplogBytes < 1<<20:
+		return fmt.Errorf("mongotest: OplogSize(%d): it must be at least 1", c.oplogBytes>>20)
 	}
 	return nil
 }
@@ -219,6 +222,17 @@ func Compressors(names ...string) Option {
 
 // JournalLimit sets how many entries the journal keeps, the newest ones. Without it the limit is 100,000; 0 keeps none.
 func JournalLimit(n int) Option { return deploymentOption(func(c *config) { c.journalLimit = n }) }
+
+// defaultOplog is the size of an oplog in bytes if there is no option.
+const defaultOplog = 256 << 20
+
+// OplogSize sets how many MiB each member's oplog has, as mongod's --oplogSize does; without it 256. An oplog that is full forgets its
+// oldest entries, but none that is not committed yet or that an open transaction needs. Who needs a forgotten entry gets mongod's error:
+// a change stream ChangeStreamHistoryLost, a read of an old snapshot SnapshotTooOld; and a member that was away too long is in the state
+// RECOVERING.
+func OplogSize(mib int) Option {
+	return deploymentOption(func(c *config) { c.oplogBytes = int64(mib) << 20 })
+}
 
 // JournalKey sets the function that makes the Key of a journal entry. Without it the key is the command's comment, if that is
 // a string. The function is called with no lock held and must not keep the statement.

@@ -91,6 +91,12 @@ func (m *member) fetch() bool {
 		return false
 	}
 	m.rollBackLocked(from)
+	if m.stale = false; m.data.Log.Last() < from.data.Log.Base {
+		m.fallBehindLocked(from)
+	}
+	if m.stale {
+		return false
+	}
 	m.fetchLocked(from, of, min(m.dueLocked(from), m.data.Log.Last()+batch))
 	return m.data.Log.Last() < from.fetchLimit() && from.fetchLimit() > 0
 }
@@ -156,6 +162,10 @@ func (m *member) fetchLocked(from, of *member, limit int64) {
 	m.term = max(m.term, of.term)
 	m.rollBackLocked(from)
 	had := m.data.Log.Last()
+	if had < from.data.Log.Base {
+		m.fallBehindLocked(from)
+		had = limit
+	}
 	for i := had + 1; i <= limit; i++ {
 		m.data.Apply(from.data.Log.At(i))
 	}
@@ -167,6 +177,17 @@ func (m *member) fetchLocked(from, of *member, limit int64) {
 		m.feedLocked()
 	}
 	m.set.changedLocked()
+}
+
+// fallBehindLocked is for a member that needs entries which its source has no more. One that has nothing yet copies the source's data,
+// as in an initial sync; another is in the state RECOVERING from now on, as mongod is until someone empties its folder.
+func (m *member) fallBehindLocked(from *member) {
+	if m.data.Log.Last() == 0 {
+		m.data = from.data.Copy(from.commit)
+		return
+	}
+	m.stale = true
+	m.refreshViewLocked()
 }
 
 // feedLocked wakes who can only fetch from this secondary.
@@ -203,27 +224,22 @@ func (m *member) commitLocked() {
 	if e := m.data.Log.At(index); index > m.commit && e != nil && e.Term == m.term {
 		m.commit = index
 	}
-	least := m.commit
 	for _, other := range m.set.members {
 		if other.config.Arbiter {
 			continue
 		}
-		least = min(least, m.matched[other.index])
 		if other != m && other.term == m.term && other.followsLocked(m) {
 			other.commit = max(other.commit, min(m.commit, m.matched[other.index]))
 		}
 	}
 	for _, other := range m.set.members {
-		other.data.Log.Trim(min(least, other.commit, other.neededLocked()))
+		other.data.Log.Trim(min(m.commit, other.commit, other.neededLocked()), m.set.config.oplogBytes)
 	}
 }
 
-// retained is how many entries of its oplog a member keeps for those that look back, change streams and snapshots.
-const retained = 1 << 16
-
-// neededLocked returns from which index on the log is to be kept for those that look back.
+// neededLocked returns from which index on the log must be kept for open transactions.
 func (m *member) neededLocked() int64 {
-	needed := m.data.Log.Last() - retained
+	needed := m.data.Log.Last()
 	for t := range m.open {
 		needed = min(needed, t.at)
 	}

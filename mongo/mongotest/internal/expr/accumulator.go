@@ -85,12 +85,14 @@ var accumulators = map[string]func() collector{
 	"$sum": func() collector { return &sum{} }, "$avg": func() collector { return &sum{mean: true} },
 	"$min": func() collector { return &extremum{sign: -1} }, "$max": func() collector { return &extremum{sign: 1} },
 	"$first": func() collector { return &first{} }, "$last": func() collector { return &last{} },
-	"$push": func() collector { return &push{} }, "$addToSet": func() collector { return &addToSet{} },
+	"$push": func() collector { return &push{memory: kept{name: "$push"}} }, "$addToSet": func() collector { return &addToSet{memory: kept{name: "$addToSet"}} },
 	"$stdDevPop":    func() collector { return &deviation{} },
 	"$stdDevSamp":   func() collector { return &deviation{sample: true} },
 	"$mergeObjects": func() collector { return &merge{} },
-	"$concatArrays": func() collector { return &arrays{name: "$concatArrays", into: &push{}} },
-	"$setUnion":     func() collector { return &arrays{name: "$setUnion", into: &addToSet{}} },
+	"$concatArrays": func() collector {
+		return &arrays{name: "$concatArrays", into: &push{memory: kept{name: "$concatArrays"}}}
+	},
+	"$setUnion": func() collector { return &arrays{name: "$setUnion", into: &addToSet{memory: kept{name: "$setUnion"}}} },
 }
 
 // ParseAccumulator compiles the accumulator {name: v}.
@@ -240,13 +242,35 @@ func (l *last) add(v Value) error {
 
 func (l *last) result() Value { return orNull(l.value) }
 
-type push struct{ values []Value }
+// kept counts about how many bytes the real server needs for the values that an accumulator keeps.
+type kept struct {
+	name string
+	size int
+}
 
-func (p *push) add(v Value) error {
-	if !v.Missing() {
-		p.values = append(p.values, v)
+// add counts one more value; empty is what the accumulator itself takes.
+func (k *kept) add(v Value, empty int) error {
+	if k.size += 48 + len(v.Data); v.IsString() {
+		k.size -= 5
+	}
+	if n := k.size + empty; n > maxMemory {
+		return mongoerr.Errorf(mongoerr.ExceededMemoryLimit, "%s needs too much memory. Needs: %d bytes. Local memory limit: %d bytes.", k.name, n,
+			maxMemory)
 	}
 	return nil
+}
+
+type push struct {
+	values []Value
+	memory kept
+}
+
+func (p *push) add(v Value) error {
+	if v.Missing() {
+		return nil
+	}
+	p.values = append(p.values, v)
+	return p.memory.add(v, 40)
 }
 
 func (p *push) result() Value { return array(p.values) }
@@ -255,13 +279,15 @@ func (p *push) result() Value { return array(p.values) }
 type addToSet struct {
 	values []Value
 	known  query.ValueSet
+	memory kept
 }
 
 func (s *addToSet) add(v Value) error {
-	if !v.Missing() && s.known.Add(v) {
-		s.values = append(s.values, v)
+	if v.Missing() || !s.known.Add(v) {
+		return nil
 	}
-	return nil
+	s.values = append(s.values, v)
+	return s.memory.add(v, 64)
 }
 
 func (s *addToSet) result() Value { return array(s.values) }

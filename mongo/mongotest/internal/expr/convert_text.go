@@ -167,7 +167,11 @@ func converted(v Value) (string, error) {
 	case bson.TypeCodeWithScope:
 		return spelled(v), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return jsonText(query.PlainValue(v))
+		text, err := jsonText(query.PlainValue(v))
+		if err == nil && len(text) > maxText {
+			err = mongoerr.Errorf(mongoerr.ConversionFailure, "Resulting string exceeds maximum size (%d bytes)", maxText)
+		}
+		return text, err
 	}
 	return plainText(v), nil
 }

@@ -121,8 +121,26 @@ func parseDecimal(s string) (decimal, bool) {
 		return decimal{}, false
 	}
 	d.exp -= len(fraction)
+	digits, dropped := leadingDigits(digits)
+	d.exp += dropped
 	d.coef, _ = new(big.Int).SetString(digits, 10)
 	return d, true
+}
+
+// leadingDigits returns enough of many digits to round them to a decimal's, and how many fewer they are.
+func leadingDigits(digits string) (leading string, dropped int) {
+	const enough = 4 * decimalDigits
+	if digits = strings.TrimLeft(digits, "0"); digits == "" {
+		return "0", 0
+	}
+	if len(digits) <= enough {
+		return digits, 0
+	}
+	leading, rest := digits[:enough], digits[enough:]
+	if strings.Trim(rest, "0") == "" {
+		return leading, len(rest)
+	}
+	return leading + "1", len(rest) - 1 // the digit stands for all that are not zero
 }
 
 func (d decimal) isZero() bool { return d.form == finite && d.coef.Sign() == 0 }

@@ -28,17 +28,34 @@ type Env struct {
 	arrays    memory[[]Value]
 }
 
+// maxText is from which length on no string is made: the real server's limit.
+const maxText = 16 << 20
+
+// checkText refuses a string that is too long.
+func checkText(length int) error {
+	if length < maxText {
+		return nil
+	}
+	return mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "RCString too large. Requires size=%d < limit=%d", length, maxText)
+}
+
 // maxValue bounds the size of a value, which repeated concatenation reaches fast: the real server's limit for a document
 // in the making.
 const maxValue = 64 << 20
 
 // pay counts a value that was evaluated, and refuses it where it is too much.
 func (e *Env) pay(v Value) (Value, error) {
-	if n := len(v.Data); n > maxValue {
+	n := len(v.Data)
+	if v.IsString() {
+		if err := checkText(n - 5); err != nil {
+			return missing, err
+		}
+	}
+	if n > maxValue {
 		return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
 			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
 	}
-	return v, e.Work.Do(1)
+	return v, e.Work.Bytes(n)
 }
 
 // bind sets a variable.

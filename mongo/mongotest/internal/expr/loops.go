@@ -67,7 +67,7 @@ func (l *loop) elements(env *Env, refuse func(v Value) error) (elements []Value,
 	if !v.IsArray() {
 		return nil, false, refuse(v)
 	}
-	return query.Elements(v.Data), true, nil
+	return env.elements(v), true, nil
 }
 
 // named reads a document of arguments by their names.

@@ -4,6 +4,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
+// maxMemory is how many bytes the real server lets one operator or accumulator keep.
+const maxMemory = 100 << 20
+
 // mapLoop is $map.
 type mapLoop struct{ loop }
 
@@ -31,12 +34,17 @@ func (m *mapLoop) Eval(env *Env) (Value, error) {
 		return null, err
 	}
 	results := make([]Value, 0, len(elements))
+	size := 0
 	err = m.each(env, elements, func(_, v Value) bool {
 		results = append(results, v)
-		return false
+		size += len(v.Data)
+		return size > maxMemory
 	})
 	if err != nil {
 		return missing, err
+	}
+	if size > maxMemory {
+		return missing, mongoerr.Errorf(mongoerr.ExceededMemoryLimit, "$map would use too much memory and cannot spill")
 	}
 	return env.pay(array(results))
 }

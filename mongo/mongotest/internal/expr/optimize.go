@@ -47,14 +47,17 @@ type whole interface {
 }
 
 // uses reports whether a variable is used in an expression.
-func uses(e Expression, slot int) bool {
+func used(e Expression, slots map[int]bool) {
 	switch e := e.(type) {
 	case *path:
-		return e.slot == slot
+		slots[e.slot] = true
 	case whole:
-		return slices.ContainsFunc(e.parts(), func(part Expression) bool { return part != nil && uses(part, slot) })
+		for _, part := range e.parts() {
+			if part != nil {
+				used(part, slots)
+			}
+		}
 	}
-	return false
 }
 
 func (l list) parts() []Expression          { return l }

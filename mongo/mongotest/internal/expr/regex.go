@@ -128,7 +128,10 @@ func findAll(f *search) (Value, error) {
 		}
 		return true
 	})
-	return array(all), err
+	if err != nil {
+		return missing, err
+	}
+	return array(all), nil
 }
 
 // match describes a match as $regexFind gives it, with the number of characters before it.

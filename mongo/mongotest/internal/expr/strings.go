@@ -33,6 +33,7 @@ var stringOperators = []operator{
 
 func concat(env *Env, args []Expression) (Value, error) {
 	var all []byte
+	length := 0
 	isNull := false
 	err := eachArg(env, args, func(v Value) (bool, error) {
 		if isNull = v.IsNullish(); isNull {
@@ -41,10 +42,9 @@ func concat(env *Env, args []Expression) (Value, error) {
 		if !v.IsString() {
 			return false, mongoerr.Errorf(16702, "$concat only supports strings, not %s", typeName(v))
 		}
-		if len(all) > maxValue {
-			return false, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "$concat result exceeds %d bytes", maxValue)
+		if length += len(v.Text()); length < maxText {
+			all = append(all, v.Text()...)
 		}
-		all = append(all, v.Text()...)
 		return false, nil
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func concat(env *Env, args []Expression) (Value, error) {
 	if isNull {
 		return null, nil
 	}
-	return query.Text(all), nil
+	return query.Text(all), checkText(length)
 }
 
 // coerced returns what the older operators make of a value that is no string: the text of a number or a date.

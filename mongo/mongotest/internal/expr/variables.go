@@ -97,8 +97,10 @@ func (l *let) optimized(o *optimizer) (Expression, error) {
 	if l.body, err = o.expression(l.body); err != nil || isConstant(l.body) {
 		return l.body, err
 	}
+	slots := make(map[int]bool)
+	used(l.body, slots)
 	for i := range l.values {
-		if !uses(l.body, l.first+i) {
+		if !slots[l.first+i] {
 			l.values[i] = constant{missing} // it is not evaluated
 		}
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
@@ -28,8 +29,9 @@ func parseAddFields(p *parser, name string, spec Value) (stage, error) {
 type addition struct {
 	*parser
 	shape *shape
-	whole Value // the specification
-	paths []string
+	whole Value          // the specification
+	paths map[string]int // with the order in which they were added
+	above map[string]int // of each part in front of a path, the first path
 }
 
 func (a *addition) field(prefix fieldPath, f field, object Value) error {
@@ -87,11 +89,47 @@ func (a *addition) add(path fieldPath, v Value) error {
 func (a *addition) value(v Value) (expr.Expression, error) { return a.expression(v) }
 
 func (a *addition) checkConflict(path string) error {
-	for _, other := range a.paths {
-		if path == other || strings.HasPrefix(path, other+".") || strings.HasPrefix(other, path+".") {
+	if a.paths == nil {
+		a.paths, a.above = make(map[string]int), make(map[string]int)
+	}
+	n := len(a.paths)
+	first := n
+	if i, ok := a.above[path]; ok {
+		first = i
+	}
+	for part := range fronts(path + ".") {
+		if i, ok := a.paths[part]; ok {
+			first = min(first, i)
+		}
+	}
+	if first < n {
+		return a.conflict(path, first)
+	}
+	a.paths[path] = n
+	for part := range fronts(path) {
+		if _, ok := a.above[part]; !ok {
+			a.above[part] = n
+		}
+	}
+	return nil
+}
+
+func (a *addition) conflict(path string, with int) error {
+	for other, i := range a.paths {
+		if i == with {
 			return mongoerr.Errorf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, a.whole)
 		}
 	}
-	a.paths = append(a.paths, path)
 	return nil
+}
+
+// fronts are the parts of a path that end before one of its dots.
+func fronts(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range len(path) {
+			if path[i] == '.' && !yield(path[:i]) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"errors"
+	"iter"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -121,7 +123,7 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
-		nodes, err := collect(r.collection(s.db, s.coll, nil))
+		nodes, err := collect(r.documents(s.db, s.coll))
 		if err != nil {
 			return nil, err
 		}
@@ -137,6 +139,10 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte, error) {
 	var found [][]byte
 	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
+	index, err := newJoinIndex(r.Work, nodes, s.to)
+	if err != nil {
+		return nil, err
+	}
 	for depth := int64(0); len(next) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
 		f, err := s.reaches(next)
 		if err == nil {
@@ -146,7 +152,15 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 			return nil, err
 		}
 		var further []Value
-		for i, node := range nodes {
+		places, known := index.places(next)
+		if !known {
+			places = slices.Collect(indexes(len(nodes)))
+		}
+		for _, i := range places {
+			node := nodes[i]
+			if err := r.Work.Bytes(len(node)); err != nil {
+				return nil, err
+			}
 			if seen[i] || !f.Match(node) {
 				continue
 			}
@@ -162,6 +176,17 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 		next = unasked(asked, further)
 	}
 	return found, nil
+}
+
+// indexes are the numbers from 0 to n-1.
+func indexes(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // admits reports whether the search is not restricted to other nodes.

@@ -8,7 +8,7 @@ import "strings"
 // ofElements are the operators that take nothing that grows: they are applied to each element of an array.
 var ofElements = map[string]string{
 	"ints": `$abs $acos $acosh $asin $asinh $atan $atanh $bitNot $ceil $cos $cosh $degreesToRadians $exp $floor $isArray $isNumber $ln $log10
-		$not $radiansToDegrees $round $sigmoid $sin $sinh $sqrt $tan $tanh $toBool $toDate $toDecimal $toDouble $toInt $toLong $toString
+		$not $radiansToDegrees $round $sigmoid $sin $sinh $sqrt $tan $tanh $toBool $toDecimal $toDouble $toInt $toLong $toString
 		$trunc $type $toLower $toUpper`,
 	"two": "$atan2 $divide $log $mod $pow $subtract $cmp",
 }
@@ -88,7 +88,7 @@ var growthExpressions = map[string][]string{
 		`{"$reduce": {"input": "$ints", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}`,
 		`{"$reduce": {"input": "$texts", "initialValue": "", "in": "$$this"}}`,
 	},
-	"$regexFind": {`{"$regexFind": {"input": "$same", "regex": "b"}}`, `{"$regexFind": {"input": "$wide", "regex": "$"}}`},
+	"$regexFind": {`{"$regexFind": {"input": "$same", "regex": "b"}}`, `{"$regexFind": {"input": "$wide", "regex": "x$"}}`},
 	"$regexFindAll": {
 		`{"$regexFindAll": {"input": "$same", "regex": "a"}}`, `{"$regexFindAll": {"input": "$wide", "regex": "(.)"}}`,
 		`{"$regexFindAll": {"input": "$same", "regex": "b"}}`, `{"$regexFindAll": {"input": "$letters", "regex": "\\b|a"}}`,
@@ -96,7 +96,7 @@ var growthExpressions = map[string][]string{
 	},
 	"$regexMatch": {
 		`{"$regexMatch": {"input": "$same", "regex": "(a*)*b"}}`, `{"$regexMatch": {"input": "$letters", "regex": "(?i)zzzzzz"}}`,
-		`{"$regexMatch": {"input": "$same", "regex": "$cut"}}`, `{"$regexMatch": {"input": "$letters", "regex": "$letters"}}`,
+		`!{"$regexMatch": {"input": "$same", "regex": "$cut"}}`, `!{"$regexMatch": {"input": "$cut", "regex": "a"}}`, `{"$regexMatch": {"input": "$letters", "regex": "$letters"}}`,
 	},
 	"$replaceAll": {
 		`{"$replaceAll": {"input": "$same", "find": "a", "replacement": "bc"}}`, `{"$replaceAll": {"input": "$same", "find": "", "replacement": "b"}}`,
@@ -140,15 +140,15 @@ var growthExpressions = map[string][]string{
 		`{"$switch": {"branches": [{"@each": {"case": {"$eq": ["$_id", 2]}, "then": 1}}], "default": 3}}`,
 	},
 	"$toBool":      {`{"$toBool": "$same"}`},
-	"$toDate":      {`{"$toDate": "$digits"}`},
-	"$toDecimal":   {`{"$toDecimal": "$digits"}`, `{"$toDecimal": "$letters"}`},
-	"$toDouble":    {`{"$toDouble": "$digits"}`},
-	"$toInt":       {`{"$toInt": "$digits"}`},
+	"$toDate":      {`!{"$toDate": "$digits"}`},
+	"$toDecimal":   {`!{"$toDecimal": "$digits"}`, `!{"$toDecimal": "$letters"}`, `{"$toDecimal": "$zeros"}`},
+	"$toDouble":    {`!{"$toDouble": "$digits"}`, `{"$toDouble": "$zeros"}`},
+	"$toInt":       {`!{"$toInt": "$digits"}`},
 	"$toLong":      {`{"$toLong": "$zeros"}`},
 	"$toLower":     {`{"$toLower": "$same"}`},
-	"$toObjectId":  {`{"$toObjectId": "$hex"}`},
+	"$toObjectId":  {`!{"$toObjectId": "$hex"}`},
 	"$toString":    {`{"$toString": "$same"}`, `{"$toString": "$object"}`, `{"$toString": "$deep"}`, `{"$toString": "$documents"}`, `{"$toString": "$binary"}`},
-	"$toUUID":      {`{"$toUUID": "$hex"}`},
+	"$toUUID":      {`!{"$toUUID": "$hex"}`},
 	"$toUpper":     {`{"$toUpper": "$same"}`},
 	"$trim":        {`{"$trim": {"input": "$spaces"}}`, `{"$trim": {"input": "$same", "chars": "$wide"}}`, `{"$trim": {"input": "$letters", "chars": "abcdefghijklmnopqrstuvwxyz"}}`},
 	"$tsIncrement": {`{"$map": {"input": "$ints", "in": {"$tsIncrement": {"$timestamp": {"t": 1, "i": 2}}}}}`},
@@ -229,9 +229,7 @@ var growthFunctions = map[string]string{
 // for each document, so that functions whose result has all of them have only the windows of a fixed size.
 var growthWindows = []string{
 	``, `, "window": {"documents": ["unbounded", "unbounded"]}`, `, "window": {"documents": [-3, 2]}`, `, "window": {"range": [-3, 2]}`,
-	`, "window": {"documents": ["unbounded", "current"]}`, `, "window": {"documents": ["current", "unbounded"]}`,
-	`, "window": {"documents": ["@minusHalf", "current"]}`, `, "window": {"documents": ["current", "@half"]}`, `, "window": {"range": ["@minusHalf", 0]}`,
-	`, "window": {"range": ["unbounded", "current"]}`,
+	`, "window": {"documents": ["unbounded", "current"]}`, `, "window": {"range": ["unbounded", "current"]}`,
 }
 
 // allValues are the functions whose result has all values of a window.
@@ -243,7 +241,7 @@ var growthFilters = map[string][]string{
 	"$alwaysFalse": {`{"$alwaysFalse": 1}`}, "$alwaysTrue": {`{"$alwaysTrue": 1}`}, "$comment": {`{"$comment": "@same"}`},
 	"$and": {`{"$and": [{"@each": {"_id": {"$lt": 7}}}]}`, `{"$and": [{"@each": {"_id": 1}}]}`}, "$nor": {`{"$nor": [{"@each": {"_id": {"$gt": 7}}}]}`},
 	"$or":           {`{"$or": [{"@each": {"_id": {"$gt": 7}}}]}`, `{"$or": [{"@each": {"_id": "x#"}}]}`},
-	"$bitsAllClear": {`{"ints": {"$bitsAllClear": -1}}`, `{"binary": {"$bitsAllClear": "@positions"}}`}, "$bitsAllSet": {`{"binary": {"$bitsAllSet": [1, 5]}}`},
+	"$bitsAllClear": {`{"ints": {"$bitsAllClear": 128}}`, `{"binary": {"$bitsAllClear": "@positions"}}`}, "$bitsAllSet": {`{"binary": {"$bitsAllSet": [1, 5]}}`},
 	"$bitsAnyClear": {`{"binary": {"$bitsAnyClear": "@positions"}}`}, "$bitsAnySet": {`{"binary": {"$bitsAnySet": "@binary"}}`},
 	"$elemMatch": {`{"documents": {"$elemMatch": {"k": 7, "v": -1}}}`, `{"ints": {"$elemMatch": {"$gt": 5, "$lt": 5}}}`},
 	"$eq":        {`{"object": {"$eq": "@object"}}`, `{"deep": {"$eq": "@deep"}}`, `{"ints": {"$eq": -1}}`, `{"documents.v": {"$eq": -1}}`, `{"arrays": {"$eq": "@arrays"}}`},
@@ -283,7 +281,7 @@ var growthUpdates = map[string][]string{
 	"$pop": {`{"ints": 1}`, `{"ints": -1}`}, "$pull": {`{"ints": {"$in": "@more"}}`, `{"ints": {"$in": "@ints"}}`, `{"ints": -1}`, `{"documents": {"k": 7}}`, `{"equal": 7}`, `{"ints": {"$gt": 1e9}}`},
 	"$pullAll": {`{"ints": "@more"}`, `{"ints": "@ints"}`, `{"texts": "@texts"}`},
 	"$push":    {`{"ints": {"$each": "@ints"}}`, `{"ints": {"$each": "@ints", "$sort": 1}}`, `{"documents": {"$each": "@documents", "$sort": {"k": 1, "v": 1}}}`, `{"ints": {"$each": "@ints", "$position": 0, "$slice": 7}}`},
-	"$rename":  {`{"object.k#": "n.k#"}`}, "$set": {`{"object.k#": 1}`, `{"x.k#": 1}`, `{"rising.#": 1}`, `{"new": "@object"}`, `{"deep.d.d.d.d.d.d.x": 1}`, `{"object.k#.x": 1}`, `{"documents.#.v": 1}`},
+	"$rename":  {`{"object.k#": "n.k#"}`}, "$set": {`{"object.k#": 1}`, `{"x.k#": 1}`, `{"rising.#": 1}`, `{"new": "@object"}`, `{"deep.d.d.d.d.d.d.x": 1}`, `{"documents.#.v": 1}`},
 	"$setOnInsert": {`{"k#": 1}`}, "$unset": {`{"object.k#": 1}`, `{"rising.#": 1}`},
 }
 
@@ -311,7 +309,7 @@ var growthStages = map[string][]string{
 		`{"$densify": {"field": "a", "partitionByFields": ["t"], "range": {"step": 5, "bounds": "partition"}}}`,
 	},
 	"$documents": {`{"$documents": "@documents"}`},
-	"$facet":     {`{"$facet": {"x": [{"$sort": {"a": 1}}], "y": [{"$count": "n"}]}}`, `{"$facet": {"x#": []}}, {"$limit": 1}`},
+	"$facet":     {`{"$facet": {"x": [{"$sort": {"a": 1}}], "y": [{"$count": "n"}]}}`, `{"$limit": 1}, {"$facet": {"x#": []}}`},
 	"$fill":      {`{"$fill": {"sortBy": {"_id": 1}, "output": {"n": {"method": "locf"}}}}`, `{"$fill": {"sortBy": {"_id": 1}, "output": {"n": {"method": "linear"}}}}`, `{"$fill": {"output": {"n": {"value": 1}}}}`},
 	"$graphLookup": {
 		`{"$limit": 1}, {"$graphLookup": {"from": "c", "startWith": "$_id", "connectFromField": "next", "connectToField": "_id", "as": "r"}}`,

@@ -220,7 +220,11 @@ func piped(t *testing.T, n int, stages string, docs [][]byte) func() error {
 	spec := growthValue(t, n, stages).Data
 	source := memory{"c": growthDocuments(n)}
 	return func() error {
-		p, err := Parse(spec, Options{DB: "db", Coll: "c"})
+		o := Options{DB: "db", Coll: "c"}
+		if strings.Contains(stages, "$documents") {
+			o.Coll = ""
+		}
+		p, err := Parse(spec, o)
 		if err != nil {
 			return err
 		}

@@ -113,8 +113,10 @@ func (s *lookup) paths(fields object) (err error) {
 }
 
 func (s *lookup) run(r *runner, in stream) stream {
+	j := &joined{lookup: s}
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
-		f, err := s.filter(doc)
+		values := s.locals(doc)
+		f, err := s.filter(values)
 		if err == nil && s.failing != nil {
 			if _, err = s.let.values(r, doc); err == nil {
 				err = s.failing
@@ -123,7 +125,11 @@ func (s *lookup) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
-		found, err := collect(s.stream(r, doc, f))
+		from, err := j.from(r, values)
+		if err != nil {
+			return nil, err
+		}
+		found, err := collect(s.stream(r, doc, from, f))
 		if err != nil {
 			return nil, err
 		}
@@ -131,15 +137,53 @@ func (s *lookup) run(r *runner, in stream) stream {
 	}).run(r, in)
 }
 
-// filter returns the filter of what equals a document's local field, nil without an equality.
-func (s *lookup) filter(doc []byte) (*query.Filter, error) {
+// joined is one run of a $lookup, which makes an index when a second document comes.
+type joined struct {
+	*lookup
+	index *joinIndex
+	docs  int
+}
+
+// from returns the documents of the collection among which are all that have one of the values.
+func (j *joined) from(r *runner, values []Value) (stream, error) {
+	j.docs++
+	if j.local == nil || j.docs == 1 {
+		return r.documents(j.db, j.coll), nil
+	}
+	if j.index == nil {
+		var err error
+		if j.index, err = newJoinIndex(r.Work, r.Source.Collection(j.db, j.coll), j.foreign); err != nil {
+			return nil, err
+		}
+	}
+	places, known := j.index.places(values)
+	if !known {
+		return streamOf(j.index.docs), nil
+	}
+	docs := make([][]byte, len(places))
+	for i, at := range places {
+		docs[i] = j.index.docs[at]
+	}
+	return streamOf(docs), nil
+}
+
+// locals returns the values of a document's local field.
+func (s *lookup) locals(doc []byte) []Value {
 	if s.local == nil {
-		return nil, nil
+		return nil
 	}
 	var values []Value
 	s.local.eachIndexed(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
 	if len(values) == 0 { // an absent value equals another absent one
 		values = []Value{null}
+	}
+	return values
+}
+
+// filter returns the filter of what equals one of the local values, nil without an equality.
+func (s *lookup) filter(values []Value) (*query.Filter, error) {
+	if s.local == nil {
+		return nil, nil
 	}
 	return equalsAny(s.foreign, values)
 }

@@ -107,9 +107,15 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 	out, err := collect(chain(c.with(vars), p.steps, in))
 	for i := range out {
 		out[i] = query.Plain(out[i])
+		if n := len(out[i]); err == nil && n > maxResult {
+			err = mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "Serializing Document failed :: caused by :: Size %d exceeds maximum %d", n, maxResult)
+		}
 	}
 	return out, err
 }
+
+// maxResult is how many bytes a document may have that leaves a pipeline: 16 MiB, and 16 KiB for what a reply has around it.
+const maxResult = 16<<20 + 16<<10
 
 // chain runs stages one behind the other.
 func chain(r *runner, steps []step, in stream) stream {

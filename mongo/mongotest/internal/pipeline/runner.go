@@ -43,6 +43,9 @@ func (c Context) runner(vars []Value) *runner {
 // with returns a runner with the values of a command's let.
 func (c Context) with(vars any) *runner {
 	env := vars.(*expr.Env)
+	if c.Work == nil {
+		c.Work = env.Work
+	}
 	env.Work = c.Work
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: vars, Work: c.Work}}
 }

@@ -36,8 +36,8 @@ func (s *subPipeline) parse(p *parser, let letVariables, stages Value, refuse fu
 	return inner.checkOrder(steps)
 }
 
-// stream returns what the pipeline gives for a document outside of it, from what the filter leaves of the collection.
-func (s *subPipeline) stream(r *runner, doc []byte, f *query.Filter) stream {
+// stream returns what the pipeline gives for a document outside of it, from what the filter leaves of documents.
+func (s *subPipeline) stream(r *runner, doc []byte, from stream, f *query.Filter) stream {
 	return func(yield func([]byte, error) bool) {
 		values, err := s.let.values(r, doc)
 		if err != nil {
@@ -45,32 +45,30 @@ func (s *subPipeline) stream(r *runner, doc []byte, f *query.Filter) stream {
 			return
 		}
 		inner := r.within(s.outer, values)
-		chain(inner, s.inside, inner.collection(s.db, s.coll, f))(yield)
+		chain(inner, s.inside, inner.filtered(from, f))(yield)
 	}
 }
 
-// collection returns the documents of a collection that match a filter, all if it is nil.
-func (r *runner) collection(db, coll string, f *query.Filter) stream {
+// documents returns the documents of a collection, none without a name.
+func (r *runner) documents(db, coll string) stream {
 	if coll == "" {
 		return streamOf(nil)
 	}
-	return func(yield func([]byte, error) bool) {
-		for _, doc := range r.Source.Collection(db, coll) {
-			if f != nil {
-				ok, err := f.MatchWith(doc, &r.matching)
-				if !ok && err == nil {
-					continue
-				}
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-			}
-			if !yield(doc, nil) {
-				return
-			}
-		}
+	return deferred(func() ([][]byte, error) { return r.Source.Collection(db, coll), nil })
+}
+
+// filtered returns the documents that match a filter, all if it is nil.
+func (r *runner) filtered(in stream, f *query.Filter) stream {
+	if f == nil {
+		return watched(r, in)
 	}
+	return flat(watched(r, in), func(doc []byte, emit func([]byte) bool) error {
+		ok, err := f.MatchWith(doc, &r.matching)
+		if ok && err == nil {
+			emit(doc)
+		}
+		return err
+	})
 }
 
 // startsWithDocuments reports whether a pipeline makes its documents itself.

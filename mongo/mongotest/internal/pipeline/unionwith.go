@@ -79,6 +79,6 @@ func (s *unionWith) run(r *runner, in stream) stream {
 			yield(nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", s.db))
 			return
 		}
-		s.stream(r, query.EmptyDocument, nil)(yield)
+		s.stream(r, query.EmptyDocument, r.documents(s.db, s.coll), nil)(yield)
 	}
 }

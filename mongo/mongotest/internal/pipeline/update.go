@@ -3,7 +3,6 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -30,6 +29,6 @@ func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 		return nil, err
 	}
 	return func(doc []byte, vars any) ([]byte, error) {
-		return one(&runner{env: vars.(*expr.Env)}, steps, doc)
+		return one(Context{}.with(vars), steps, doc)
 	}, nil
 }

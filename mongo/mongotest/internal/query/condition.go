@@ -31,6 +31,9 @@ func (l *leaf) testExpanded(v Value, at spot, m *Matching) bool {
 	if l.expand && !at.indexed && v.IsArray() {
 		it := wire.Elements(v.Data)
 		for n := 0; it.Next(); n++ {
+			if !m.goOn() {
+				return false
+			}
 			if l.test(Of(it.Element)) {
 				m.found(at.into(n).element)
 				return true
@@ -91,12 +94,46 @@ func (n not) onValue(v Value) bool {
 type every []condition
 
 func (a every) onPath(p path, doc []byte, m *Matching) bool {
+	if len(a) > many && a.areEqualities() {
+		values := equalAt(p, doc)
+		for _, c := range a {
+			if !values.Has(c.(*equality).value) {
+				return false
+			}
+		}
+		a = a[len(a)-1:] // which notes the element
+	}
 	for _, c := range a {
 		if !c.onPath(p, doc, m) {
 			return false
 		}
 	}
 	return true
+}
+
+// areEqualities reports whether all conditions ask for a value that is there.
+func (a every) areEqualities() bool {
+	for _, c := range a {
+		if e, ok := c.(*equality); !ok || e.value.IsNullish() {
+			return false
+		}
+	}
+	return true
+}
+
+// equalAt returns the values that a condition on a path may equal.
+func equalAt(p path, doc []byte) *ValueSet {
+	var values ValueSet
+	p.walk(doc, func(v Value, at spot) bool {
+		values.Add(v)
+		if !at.indexed && v.IsArray() {
+			for _, e := range v.elements() {
+				values.Add(e)
+			}
+		}
+		return false
+	})
+	return &values
 }
 
 func (a every) onValue(v Value) bool {

@@ -172,7 +172,7 @@ func (f *Filter) match(doc []byte, m *Matching) bool {
 
 func matchAll(nodes []node, doc []byte, m *Matching) bool {
 	for _, n := range nodes {
-		if !n.match(doc, m) {
+		if !m.goOn() || !n.match(doc, m) {
 			return false
 		}
 	}

@@ -33,6 +33,17 @@ type Matching struct {
 	err     error
 }
 
+// goOn counts a step, and reports whether the evaluation may go on.
+func (m *Matching) goOn() bool {
+	if m == nil || m.Work == nil {
+		return true
+	}
+	if err := m.Work.Do(1); err != nil {
+		m.err = err
+	}
+	return m.err == nil
+}
+
 // Element returns the index of the array element by which the last document matched, if it was by one: what the
 // positional operator stands for.
 func (m *Matching) Element() (int, bool) {

@@ -242,3 +242,26 @@ func TestIntegers(t *testing.T) {
 		}
 	}
 }
+
+func TestManyValuesOfAllAreFoundAsFewAre(t *testing.T) {
+	d := doc(t, `{"a": [0, 1, 2, 3, 4, 5, 6, 7, 8, [9, 10], {"b": 11}], "c": [{"d": [0, 1]}, {"d": [2, 3, 4, 5, 6, 7, 8]}]}`)
+	for filter, want := range map[string]bool{
+		`{"a": {"$all": [8, 7, 6, 5, 4, 3, 2, 1, 0, [9, 10], {"b": 11}]}}`: true,
+		`{"a": {"$all": [8, 7, 6, 5, 4, 3, 2, 1, 0, 9]}}`:                  false,
+		`{"a": {"$all": [8, 7, 6, 5, 4, 3, 2, 1, 0, null]}}`:               false,
+		`{"c.d": {"$all": [8, 7, 6, 5, 4, 3, 2, 1, 0, [0, 1]]}}`:           true,
+		`{"c.d": {"$all": [8, 7, 6, 5, 4, 3, 2, 1, 0, 9]}}`:                false,
+		`{"a": {"$in": [90, 91, 92, 93, 94, 95, 96, 97, 98, 8]}}`:          true,
+		`{"a": {"$in": [90, 91, 92, 93, 94, 95, 96, 97, 98, null]}}`:       false,
+		`{"x": {"$in": [90, 91, 92, 93, 94, 95, 96, 97, 98, null]}}`:       true,
+		`{"a": {"$nin": [90, 91, 92, 93, 94, 95, 96, 97, 98, 99]}}`:        true,
+	} {
+		f, err := query.ParseFilter(doc(t, filter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Match(d); got != want {
+			t.Errorf("%s: %t", filter, got)
+		}
+	}
+}

@@ -208,9 +208,14 @@ func schemaAdditionalProperties(v Value, whole []byte) (rule, error) {
 			return nil, err
 		}
 	}
-	known := Lookup(whole, "properties")
+	known := make(map[string]bool)
+	if properties := Lookup(whole, "properties"); properties.IsDocument() {
+		for _, f := range ObjectOf(properties.Data) {
+			known[f.Name] = true
+		}
+	}
 	return eachProperty(func(name []byte, v Value) bool {
-		if !known.lookup(string(name)).Missing() {
+		if known[string(name)] {
 			return true
 		}
 		return slices.ContainsFunc(patterns, func(p patternSchema) bool { return p.name.Match(name) }) || s.test(v)
@@ -221,16 +226,27 @@ func schemaDependencies(v Value, _ []byte) (rule, error) {
 	if !v.IsDocument() {
 		return nil, keyword("dependencies", "must be an object")
 	}
-	var all schema
+	all := make(map[string]schema)
 	it := wire.Elements(v.Data)
 	for it.Next() {
 		r, err := dependency(string(it.Key), Of(it.Element))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		all[string(it.Key)] = append(all[string(it.Key)], r)
 	}
-	return all.test, it.Err
+	return func(v Value) bool {
+		if !v.IsDocument() {
+			return true
+		}
+		it := wire.Elements(v.Data)
+		for nextField(&it) {
+			if !all[string(it.Key)].test(v) {
+				return false
+			}
+		}
+		return true
+	}, it.Err
 }
 
 // dependency asks something of the documents that have a field.
@@ -253,7 +269,7 @@ func dependency(name string, v Value) (rule, error) {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array",
 			name)
 	}
-	return func(v Value) bool { return v.lookup(name).Missing() || needs.test(v) }, nil
+	return needs.test, nil
 }
 
 func dependencyNames(name string, v Value) ([]Value, error) {

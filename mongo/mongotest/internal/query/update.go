@@ -27,8 +27,9 @@ type Env struct {
 	Match  *Matching // of the filter with the document: what "$" stands for, and the variables of a pipeline
 
 	original []byte
-	path     path // to the value that is being changed
-	forced   bool // counts as a change even if it changes nothing
+	fields   map[*byte]map[string]Value // of documents that many renames look into, nil for a few
+	path     path                       // to the value that is being changed
+	forced   bool                       // counts as a change even if it changes nothing
 }
 
 // work is that of the filter's evaluation.
@@ -193,6 +194,9 @@ func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 		return withID(Lookup(doc, "_id"), next), nil
 	}
 	env.original = doc
+	if len(u.renames) > many {
+		env.fields = make(map[*byte]map[string]Value)
+	}
 	for _, r := range u.renames {
 		if err := r.check(env); err != nil {
 			return nil, err

@@ -102,15 +102,15 @@ func (r rename) source(env *Env) Value {
 		if !v.IsDocument() {
 			return Value{}
 		}
-		v = Lookup(v.Data, name)
+		v = env.lookup(v.Data, name)
 	}
 	return v
 }
 
 // check refuses a rename that cannot reach its source, and one from or to an element of an array.
 func (r rename) check(env *Env) error {
-	from := follow(env.original, splitPath(r.from))
-	to := follow(env.original, splitPath(r.to))
+	from := env.follow(splitPath(r.from))
+	to := env.follow(splitPath(r.to))
 	const refusal = "The %s field cannot be an array element, '%s' in doc with %s has an array field called '%s'"
 	switch {
 	case from.blockedAt != "":
@@ -135,8 +135,8 @@ type followed struct {
 	blockedAt string // the field whose value, then in value, is none that the path could enter
 }
 
-func follow(doc []byte, p path) followed {
-	at := followed{value: Document(doc)}
+func (e *Env) follow(p path) followed {
+	at := followed{value: Document(e.original)}
 	for i, name := range p {
 		_, number := index(name)
 		switch {
@@ -148,11 +148,29 @@ func follow(doc []byte, p path) followed {
 			at.blockedAt = p[i-1]
 			return at
 		}
-		if at.value = Lookup(at.value.Data, name); at.value.Missing() {
+		if at.value = e.lookup(at.value.Data, name); at.value.Missing() {
 			return at
 		}
 	}
 	return at
+}
+
+// lookup is Lookup that is fast where many renames look into one document.
+func (e *Env) lookup(doc []byte, name string) Value {
+	if e.fields == nil || len(doc) < 512 {
+		return Lookup(doc, name)
+	}
+	fields := e.fields[&doc[0]]
+	if fields == nil {
+		fields = make(map[string]Value)
+		for _, f := range ObjectOf(doc) {
+			if _, again := fields[f.Name]; !again {
+				fields[f.Name] = f.Value
+			}
+		}
+		e.fields[&doc[0]] = fields
+	}
+	return fields[name]
 }
 
 // renamed removes the field that a rename moves elsewhere.

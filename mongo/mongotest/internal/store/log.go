@@ -10,12 +10,53 @@ type Slot struct {
 	replaced *Collection // what had the namespace that a rename gave to another
 	removed  *Record     // what a remove took away
 	parts    []Slot      // of a group
+	bytes    int64       // of what the slot keeps
+}
+
+// slotBytes is what a slot takes besides the bytes of names and documents.
+const slotBytes = 448
+
+// size returns how many bytes the slot keeps from being freed, those of a dropped collection too.
+func (s *Slot) size() int64 {
+	e := s.Entry
+	n := slotBytes + int64(len(e.NS)+len(e.Key)+len(e.Before)+len(e.After))
+	if e.Kind == Drop && s.on != nil {
+		n += s.on.Size
+	}
+	if s.replaced != nil {
+		n += s.replaced.Size
+	}
+	for i := range s.parts {
+		n += s.parts[i].size()
+	}
+	return n
 }
 
 // Log is one member's oplog. Indexes count from 1; those up to Base have been trimmed.
 type Log struct {
 	Base  int64
 	slots []Slot
+	bytes int64
+}
+
+// Bytes returns about how many bytes the log keeps from being freed.
+func (l *Log) Bytes() int64 { return l.bytes }
+
+// add appends what was applied.
+func (l *Log) add(s Slot) {
+	s.bytes = s.size()
+	l.bytes += s.bytes
+	l.slots = append(l.slots, s)
+}
+
+// drop takes the newest slot out.
+func (l *Log) drop() Slot {
+	last := len(l.slots) - 1
+	s := l.slots[last]
+	l.slots[last] = Slot{}
+	l.slots = l.slots[:last]
+	l.bytes -= s.bytes
+	return s
 }
 
 // Last returns the index of the newest entry, 0 if there is none.
@@ -32,14 +73,15 @@ func (l *Log) At(index int64) *Entry {
 // Tail returns the newest entry, nil before the first primary has begun with a no-op.
 func (l *Log) Tail() *Entry { return l.At(l.Last()) }
 
-// Trim forgets entries before an index, in large steps.
-func (l *Log) Trim(before int64) {
-	const step = 4096
-	if n := before - l.Base - 1; n >= step && n < int64(len(l.slots)) {
-		kept := make([]Slot, int64(len(l.slots))-n, cap(l.slots))
-		copy(kept, l.slots[n:])
-		l.slots, l.Base = kept, l.Base+n
+// Trim forgets the oldest entries as long as the log keeps more than limit bytes, but only those before an index, and never the newest.
+func (l *Log) Trim(before, limit int64) {
+	n := 0
+	for l.bytes > limit && l.Base+int64(n)+1 < before && n < len(l.slots)-1 {
+		l.bytes -= l.slots[n].bytes
+		l.slots[n] = Slot{}
+		n++
 	}
+	l.slots, l.Base = l.slots[n:], l.Base+int64(n)
 }
 
 // Since returns the index of the first entry that is not before a time, false if that may have been forgotten.

@@ -123,3 +123,34 @@ func (c *Collection) Clone() *Collection {
 	copied.define(c.Def)
 	return copied
 }
+
+// Copy returns a store with the data as it was at an index of the log, as after an initial sync: it has one entry, which it cannot undo.
+func (st *Store) Copy(at int64) *Store {
+	to := New()
+	newest := st.Log.At(at)
+	for ns := range st.Collections {
+		if c := st.Snapshot(ns, at); c != nil {
+			to.Collections[ns] = c.Clone()
+		}
+	}
+	for s := range st.Changes(at) { // what was dropped or renamed since
+		if s.Kind != Drop && s.Kind != Rename || to.Collections[s.NS] != nil {
+			continue
+		}
+		if c := st.Snapshot(s.NS, at); c != nil {
+			to.Collections[s.NS] = c.Clone()
+		}
+	}
+	for lsid, s := range st.Sessions {
+		known := to.Session(lsid)
+		for r := s.head; r != nil && known.head == nil; r = r.prev {
+			if r.entry.TS <= newest.TS {
+				known.head, known.Active = r, r.Txn
+			}
+		}
+	}
+	to.Log = Log{Base: at - 1}
+	to.Log.add(Slot{Entry: newest})
+	to.last.Store(uint64(newest.TS))
+	return to
+}

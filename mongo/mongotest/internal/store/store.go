@@ -26,19 +26,16 @@ func (st *Store) Apply(e *Entry) {
 		s.previous = known.head
 		known.record(e)
 	}
-	st.Log.slots = append(st.Log.slots, s)
+	st.Log.add(s)
 	st.last.Store(uint64(e.TS))
 	e.applied()
 }
 
 // Undo takes the newest entry back.
 func (st *Store) Undo() {
-	last := len(st.Log.slots) - 1
-	s := st.Log.slots[last]
-	st.Log.slots[last] = Slot{}
-	st.Log.slots = st.Log.slots[:last]
-	if last > 0 {
-		st.last.Store(uint64(st.Log.slots[last-1].TS))
+	s := st.Log.drop()
+	if tail := st.Log.Tail(); tail != nil {
+		st.last.Store(uint64(tail.TS))
 	}
 	st.Collections.undo(&s)
 	if s.Session != nil {

@@ -244,12 +244,16 @@ func TestALogForgetsWhatIsTrimmed(t *testing.T) {
 	for range all {
 		w.write(&Entry{Kind: Noop})
 	}
-	w.Log.Trim(9000)
+	w.Log.Trim(9000, all*slotBytes)
+	if w.Log.Base != 0 {
+		t.Errorf("%d entries were trimmed of a log that is not too long", w.Log.Base)
+	}
+	w.Log.Trim(9000, 500*slotBytes)
 	switch l := &w.Log; {
 	case l.Last() != all || l.Tail().TS != all:
 		t.Errorf("the log ends with %d", l.Last())
-	case l.Base == 0 || l.Base >= 9000:
-		t.Errorf("%d entries were trimmed", l.Base)
+	case l.Base != 8999 || l.Bytes() != 1001*slotBytes:
+		t.Errorf("%d entries were trimmed, and %d bytes are left", l.Base, l.Bytes())
 	case l.At(l.Base) != nil || l.At(l.Base+1).TS != Timestamp(l.Base)+1:
 		t.Error("the entries have other indexes than before")
 	}
