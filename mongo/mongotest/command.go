@@ -49,6 +49,7 @@ type spec struct {
 	retryable  bool            // takes a transaction number
 	snapshots  bool            // takes the read concern "snapshot"
 	linearizes bool            // takes the read concern "linearizable"
+	bare       bool            // its expressions see no $$NOW and no $$CLUSTER_TIME
 	statements string          // the field that holds its statements
 	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
 	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not

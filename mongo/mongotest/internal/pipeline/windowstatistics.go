@@ -127,13 +127,14 @@ func (c *covariance) begin(r *runner, part *partition) windowValues {
 		if err != nil {
 			return missing, err
 		}
-		return c.of(pairs.values[first:end]), nil
+		return c.of(pairs.values[first:end])
 	}
 }
 
 // of adds up as documents come, which is how the real server rounds.
-func (c *covariance) of(pairs []Value) Value {
-	n, meanX, meanY, moment := 0.0, 0.0, 0.0, 0.0
+func (c *covariance) of(pairs []Value) (Value, error) {
+	var numbers [][]Value
+	decimals := false
 	for _, v := range pairs {
 		if !v.IsArray() {
 			continue
@@ -142,18 +143,59 @@ func (c *covariance) of(pairs []Value) Value {
 		if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
 			continue
 		}
-		x, y := pair[0].AsFloat64(), pair[1].AsFloat64()
-		n++
-		dx := x - meanX
-		meanX += dx / n
-		meanY += (y - meanY) / n
-		moment += dx * (y - meanY)
+		numbers = append(numbers, pair)
+		decimals = decimals || pair[0].Type == bson.TypeDecimal128 || pair[1].Type == bson.TypeDecimal128
 	}
+	n := float64(len(numbers))
 	if c.sample {
 		n--
 	}
-	if n <= 0 {
-		return null
+	switch {
+	case n <= 0:
+		return null, nil
+	case decimals:
+		moment, err := decimalMoment(numbers)
+		if err != nil {
+			return missing, err
+		}
+		return compute("$divide", moment, query.Double(n))
 	}
-	return query.Double(moment / n)
+	return query.Double(moment(numbers) / n), nil
+}
+
+// moment returns the sum of the products of the distances of pairs from their means.
+func moment(pairs [][]Value) float64 {
+	meanX, meanY, sum := 0.0, 0.0, 0.0
+	for i, pair := range pairs {
+		x, y, n := pair[0].AsFloat64(), pair[1].AsFloat64(), float64(i+1)
+		dx := x - meanX
+		meanX += dx / n
+		meanY += (y - meanY) / n
+		sum += dx * (y - meanY)
+	}
+	return sum
+}
+
+// decimalMoment is the same with the arithmetic of expressions, for pairs of which some are decimals.
+func decimalMoment(pairs [][]Value) (Value, error) {
+	var m calculation
+	meanX, meanY, sum := query.Int32(0), query.Int32(0), query.Int32(0)
+	for i, pair := range pairs {
+		n := query.Int32(int32(i + 1))
+		dx := m.of("$subtract", pair[0], meanX)
+		meanX = m.of("$add", meanX, m.of("$divide", dx, n))
+		meanY = m.of("$add", meanY, m.of("$divide", m.of("$subtract", pair[1], meanY), n))
+		sum = m.of("$add", sum, m.of("$multiply", dx, m.of("$subtract", pair[1], meanY)))
+	}
+	return sum, m.err
+}
+
+// calculation evaluates operators one after the other up to the first error.
+type calculation struct{ err error }
+
+func (c *calculation) of(operator string, args ...Value) (v Value) {
+	if c.err == nil {
+		v, c.err = compute(operator, args...)
+	}
+	return v
 }

@@ -18,6 +18,7 @@ type filterParser struct {
 	refused func(operator string) error
 	array   bool   // in an array filter
 	inner   bool   // not on the whole document: within $elemMatch, $pull or an array filter
+	shown   bool   // in the $elemMatch of a projection
 	at      string // the field
 
 	depth  int   // how many conditions of several others this is in
@@ -77,8 +78,10 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		n, err = parseConstant(key, v)
 	case "$expr":
 		n, err = p.expression(v)
+	case "$ref", "$id", "$db": // of a DBRef
+		return append(nodes, &pathNode{path: path{key}, condition: newEquality(v)}), nil
 	case "$jsonSchema":
-		if p.array {
+		if p.array || p.shown {
 			return nil, p.misplaced(key)
 		}
 		if err := p.refusal(key); err != nil {
@@ -95,6 +98,9 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		}
 		n, err = p.outside(key, v)
 	case "$sampleRate":
+		if p.inner && !p.array {
+			return nil, p.misplaced(key)
+		}
 		return nil, unsupported("the query operator", key)
 	case "$not":
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
@@ -133,10 +139,10 @@ func parseConstant(key string, v Value) (node, error) {
 
 // misplaced refuses an operator that needs the whole document.
 func (p *filterParser) misplaced(key string) error {
-	if p.array && key == "$where" {
+	if (p.array || p.shown) && key == "$where" {
 		return mongoerr.Errorf(mongoerr.BadValue, "%s is not allowed in this context", key)
 	}
-	if p.array {
+	if p.array || p.shown && key == "$jsonSchema" {
 		return mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "%s is not allowed in this context", key)
 	}
 	return mongoerr.Errorf(mongoerr.BadValue, "%s can only be applied to the top-level document", key)
@@ -254,6 +260,17 @@ func isExpression(v Value) bool {
 		return false
 	}
 	return !isReference(v)
+}
+
+// hasReferenceField reports whether a document has a field of a DBRef.
+func hasReferenceField(v Value) bool {
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if isReferenceField(string(it.Key)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isReference reports whether a document is a DBRef, which is a value.
