@@ -77,7 +77,7 @@ func cmdFind(x *exec) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch, ends: ends})
+	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch, ends: ends, reads: true})
 }
 
 // sizes writes how much of the result is asked for.

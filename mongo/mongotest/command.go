@@ -93,6 +93,7 @@ type command struct {
 	api          stableapi.Fields
 	rawData      bool
 	maxTime      time.Duration
+	timed        bool // it has a maxTimeMS, which may be 0
 	stmtIDs      []byte
 	stmtID       int32
 }
@@ -172,6 +173,9 @@ func (x *exec) generic(e *wire.Element) error {
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {
+			if err := checkDatabase(x.conn.set.config.version, string(text)); err != nil {
+				return err
+			}
 			c.db, c.full = string(text), ""
 		}
 	case "lsid":

@@ -13,11 +13,12 @@ type cursor struct {
 	feed       feed
 	ahead      []byte // the document that was taken from the feed and did not fit into the last batch
 	projection *query.Projection
-	vars       any  // of the projection
-	await      bool // a getMore waits for something to return
-	pinned     bool // a getMore is under way
-	ends       bool // the server knows without looking further that the last document is the last
-	full       bool // so was the last batch, which does not show that there is nothing behind it
+	vars       any     // of the projection
+	origin     *origin // whose documents these are, nil if they are nobody's
+	await      bool    // a getMore waits for something to return
+	pinned     bool    // a getMore is under way
+	ends       bool    // the server knows without looking further that the last document is the last
+	full       bool    // so was the last batch, which does not show that there is nothing behind it
 	order      batchPlace
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
@@ -76,6 +77,7 @@ type cursorReply struct {
 	size   int64
 	single bool // there is no other
 	ends   bool // as in cursor
+	reads  bool // the real server has not yet read all that is behind the batch
 	order  batchPlace
 }
 
@@ -92,6 +94,9 @@ const (
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
 	x.conn.set.mu.Lock()
+	if b.reads {
+		c.origin = x.originLocked()
+	}
 	first, err := c.batchLocked(x, b.size)
 	x.conn.set.mu.Unlock()
 	if err != nil {
