@@ -129,7 +129,9 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		into = fields.Get("into")
+		if into = fields.Get("into"); into.IsString() && len(into.Text()) == 0 {
+			return nil, mongoerr.Errorf(5786800, "$merge 'into' field cannot be an empty string")
+		}
 		if err := checkMergeSwitches(fields); err != nil {
 			return nil, err
 		}
@@ -156,9 +158,7 @@ func checkMergeSwitches(fields object) error {
 func (t *Target) parseInto(into Value) error {
 	switch {
 	case into.IsString():
-		if t.Coll = string(into.Text()); t.Coll == "" {
-			return mongoerr.Errorf(5786800, "$merge 'into' field cannot be an empty string")
-		}
+		t.Coll = string(into.Text())
 	case into.IsDocument():
 		parts, err := parseOptions("into", into.Data, intoOptions)
 		if err != nil {
