@@ -47,7 +47,7 @@ const systemSize = 40 << 10
 func withSystem(list []databaseSize, mongos bool) []databaseSize {
 	for _, name := range []string{"admin", "config", "local"} {
 		at, found := slices.BinarySearchFunc(list, name, func(d databaseSize, name string) int { return strings.Compare(d.name, name) })
-		if !found && !(mongos && name == "local") {
+		if !found && (!mongos || name != "local") {
 			list = slices.Insert(list, at, databaseSize{name: name, size: systemSize})
 		}
 	}
