@@ -55,6 +55,20 @@ func checkComment(v version.Version, command string, comment query.Value) error 
 	return nil
 }
 
+// longestDatabase is how many bytes the name of a database may have.
+const longestDatabase = 63
+
+// checkDatabase refuses names that no database may have, https://www.mongodb.com/docs/manual/reference/limits/.
+func checkDatabase(v version.Version, db string) error {
+	if len(db) > longestDatabase && v.AtLeast(7, 0) {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "db name must be at most %d characters, found: %d", longestDatabase, len(db))
+	}
+	if db == "" || len(db) > longestDatabase || strings.ContainsAny(db, "/\\. \"\x00") {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid database name: '%s'", db)
+	}
+	return nil
+}
+
 // checkNamespace refuses names that no collection may have.
 func checkNamespace(db, coll string) error {
 	if coll != "" && coll[0] == '.' {

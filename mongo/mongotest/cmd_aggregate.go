@@ -92,7 +92,7 @@ func (x *exec) answerAggregate(a *aggregation) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, nil, cursorReply{size: a.batchSize, single: a.Target() != nil})
+	return x.replyCursor(docs, nil, cursorReply{size: a.batchSize, single: a.Target() != nil, reads: a.Reads() && !a.Gathers()})
 }
 
 // stagesOutsideTransactions tell of the server and not of the data that a transaction sees. It is never written to.

@@ -170,8 +170,10 @@ func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.D
 // checkBuildable refuses new indexes that the collection or its documents do not allow.
 func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, added []*store.Index) error {
 	for _, ix := range added {
-		if def.Options.Timeseries != nil && ix.Unique {
-			return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
+		if def.Options.Timeseries != nil {
+			if err := ix.CheckTimeseries(); err != nil {
+				return err
+			}
 		}
 		if ix.Flaw != nil && !ix.Late {
 			return ix.Flaw

@@ -25,6 +25,9 @@ func cmdDropDatabase(x *exec) error {
 	case x.command.first.Clamped() != 1:
 		return mongoerr.Errorf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
+	if db := x.command.db; db == "admin" || db == "local" || db == "config" && x.conn.mongos != nil {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", db)
+	}
 	existed := false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
@@ -39,7 +42,7 @@ func cmdDropDatabase(x *exec) error {
 		}
 		return nil
 	})
-	if err == nil && existed {
+	if err == nil && existed && x.conn.set.config.version.TellsDropped() {
 		x.result.out = wire.AppendString(x.result.out, "dropped", x.command.db)
 	}
 	return err

@@ -71,6 +71,9 @@ func (x *exec) verbosity() error {
 		if string(e.Key) != "verbosity" {
 			return fields.Unknown("explain", string(e.Key))
 		}
+		if e.Type == bson.TypeNull {
+			continue
+		}
 		switch level := string(e.Text()); level {
 		case "queryPlanner":
 		case "executionStats", "allPlansExecution":

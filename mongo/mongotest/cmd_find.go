@@ -74,7 +74,7 @@ func cmdFind(x *exec) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs)})
+	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs), reads: true})
 }
 
 func (x *exec) findInView(s *search) error {
@@ -82,7 +82,7 @@ func (x *exec) findInView(s *search) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, nil, cursorReply{size: s.batchSize, single: s.singleBatch})
+	return x.replyCursor(docs, nil, cursorReply{size: s.batchSize, single: s.singleBatch, reads: true})
 }
 
 // sizes writes how much of the result is asked for.

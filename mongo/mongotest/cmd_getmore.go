@@ -130,8 +130,15 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	if err := x.belongs(c); err != nil {
 		return nil, err
 	}
-	if x.command.maxTime > 0 && !c.await {
+	if x.command.timed && !c.await {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+	}
+	if err := c.origin.checkLocked(x.conn.member); err != nil {
+		delete(x.conn.member.cursors, id)
+		if x.conn.mongos != nil {
+			delete(x.conn.mongos.cursors, id)
+		}
+		return nil, err
 	}
 	_, x.result.watches = c.feed.(*changeStream)
 	if err := x.failGetMoreLocked(c); err != nil {

@@ -33,11 +33,11 @@ func cmdKillCursors(x *exec) error {
 	return nil
 }
 
-// cursorCollection is collectionName for a command about cursors: those of a database's commands have a collection such as
-// "$cmd.aggregate".
+// cursorCollection is collectionName for killCursors: the cursors of a database's commands have a collection such as "$cmd.aggregate",
+// and the real server takes any name with a dollar.
 func (x *exec) cursorCollection() error {
 	c := &x.command
-	if text := string(c.first.Text()); c.first.Type == bson.TypeString && strings.HasPrefix(text, "$cmd.") {
+	if text := string(c.first.Text()); c.first.Type == bson.TypeString && strings.Contains(text, "$") && !strings.HasPrefix(text, ".") {
 		c.coll, c.full = text, c.db+"."+text
 		return nil
 	}

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -36,7 +37,21 @@ func cmdListDatabases(x *exec) error {
 	}
 	sizes := x.conn.member.databasesLocked()
 	x.conn.set.mu.Unlock()
-	return x.appendDatabases(sizes, f, nameOnly)
+	return x.appendDatabases(withSystem(sizes, x.conn.mongos != nil), f, nameOnly)
+}
+
+// systemSize is the least that a database takes up on disk.
+const systemSize = 40 << 10
+
+// withSystem adds the databases that each server has. The one named local is a member's own.
+func withSystem(list []databaseSize, mongos bool) []databaseSize {
+	for _, name := range []string{"admin", "config", "local"} {
+		at, found := slices.BinarySearchFunc(list, name, func(d databaseSize, name string) int { return strings.Compare(d.name, name) })
+		if !found && (!mongos || name != "local") {
+			list = slices.Insert(list, at, databaseSize{name: name, size: systemSize})
+		}
+	}
+	return list
 }
 
 // databaseSize is a database and how many bytes it would take up.

@@ -49,6 +49,7 @@ type spec struct {
 	retryable  bool            // takes a transaction number
 	snapshots  bool            // takes the read concern "snapshot"
 	linearizes bool            // takes the read concern "linearizable"
+	bare       bool            // its expressions see no $$NOW and no $$CLUSTER_TIME
 	statements string          // the field that holds its statements
 	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
 	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not
@@ -92,6 +93,7 @@ type command struct {
 	api          stableapi.Fields
 	rawData      bool
 	maxTime      time.Duration
+	timed        bool // it has a maxTimeMS, which may be 0
 	stmtIDs      []byte
 	stmtID       int32
 }
@@ -171,6 +173,9 @@ func (x *exec) generic(e *wire.Element) error {
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {
+			if err := checkDatabase(x.conn.set.config.version, string(text)); err != nil {
+				return err
+			}
 			c.db, c.full = string(text), ""
 		}
 	case "lsid":

@@ -56,7 +56,7 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 	case n > math.MaxInt32:
 		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be <= %d, actual value '%d'", math.MaxInt32, n)
 	}
-	c.maxTime = time.Duration(n) * time.Millisecond
+	c.maxTime, c.timed = time.Duration(n)*time.Millisecond, true
 	return nil
 }
 

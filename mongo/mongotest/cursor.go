@@ -13,11 +13,12 @@ type cursor struct {
 	feed       feed
 	ahead      []byte // the document that was taken from the feed and did not fit into the last batch
 	projection *query.Projection
-	vars       any  // of the projection
-	await      bool // a getMore waits for something to return
-	pinned     bool // a getMore is under way
-	ends       bool // the server knows without looking further that the last document is the last
-	full       bool // so was the last batch, which does not show that there is nothing behind it
+	vars       any     // of the projection
+	origin     *origin // whose documents these are, nil if they are nobody's
+	await      bool    // a getMore waits for something to return
+	pinned     bool    // a getMore is under way
+	ends       bool    // the server knows without looking further that the last document is the last
+	full       bool    // so was the last batch, which does not show that there is nothing behind it
 	order      batchPlace
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
@@ -80,6 +81,7 @@ type cursorReply struct {
 	size   int64
 	single bool // there is no other
 	ends   bool // as in cursor
+	reads  bool // the real server has not yet read all that is behind the batch
 	order  batchPlace
 }
 
@@ -95,6 +97,11 @@ const (
 // replyCursor writes the first batch of a result, and keeps the rest for getMore.
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
+	if b.reads {
+		x.conn.set.mu.Lock()
+		c.origin = x.originLocked()
+		x.conn.set.mu.Unlock()
+	}
 	first, err := c.batch(x, b.size)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -23,15 +25,8 @@ func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error
 	case "$indexStats":
 		return x.indexStatsLocked(db + "." + coll)
 	case "$currentOp":
-		if db != "admin" || coll != "" {
-			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
-		}
 		return x.operations(), nil
 	case "$listLocalSessions":
-		if coll != "" {
-			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace,
-				"$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
-		}
 		return x.localSessionsLocked(), nil
 	}
 	return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage '%s' is not supported", name)
@@ -50,6 +45,9 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	it := wire.Elements(spec.Data)
 	for it.Next() {
+		if it.Type == bson.TypeNull {
+			continue // as good as no option
+		}
 		switch option := string(it.Key); option {
 		case "storageStats":
 			at, d := wire.BeginEmbedded(dst, option)

@@ -91,7 +91,9 @@ var noLetHooks = noLet.Hooks()
 
 func (v *variables) begin(x *exec) {
 	if v.values == nil {
-		v.values, v.err = noLet.Vars(x.context())
+		context := x.context()
+		context.Bare = x.command.spec != nil && x.command.spec.bare
+		v.values, v.err = noLet.Vars(context)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -43,7 +44,8 @@ func checkSpecifiers(format, known string) error {
 			return mongoerr.Errorf(18535, "Unmatched '%%' at end of format string")
 		}
 		if strings.IndexByte(known, format[i]) < 0 {
-			return mongoerr.Errorf(18536, "Invalid format character '%%%c' in format string", format[i])
+			c, _ := utf8.DecodeRuneInString(format[i:])
+			return mongoerr.Errorf(18536, "Invalid format character '%%%c' in format string", c)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
@@ -141,9 +142,18 @@ type problems struct {
 func (p *problems) add(at int, what string) {
 	near := "\x00"
 	if at < len(p.text) {
-		near = p.text[at : at+1]
+		near = characterAt(p.text, at)
 	}
 	p.found = append(p.found, fmt.Sprintf("%d: %s '%s'", at, what, near))
+}
+
+// characterAt returns the whole character that a byte of a text is part of.
+func characterAt(text string, at int) string {
+	for at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return text[at : at+size]
 }
 
 func (p *problems) err() error {

@@ -3,6 +3,7 @@ package expr
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // A text without a format is read token by token, each the longest that any of the patterns below has: the formats of PHP's strtotime,
@@ -11,7 +12,7 @@ import (
 
 // parts of the patterns, by the names that the manual has
 var dateParts = map[string]string{
-	"space": `[ \t]+`, "frac": `\.[0-9]+`,
+	"space": `(?:[ \t]|\x{A0}|\x{202F})+`, "frac": `\.[0-9]+`,
 	"hour24": `(?:2[0-4]|[01]?[0-9])`, "hour24lz": `(?:[01][0-9]|2[0-4])`, "hour12": `(?:1[0-2]|0?[1-9])`,
 	"minute": `[0-5]?[0-9]`, "minutelz": `[0-5][0-9]`, "second": `(?:60|[0-5]?[0-9])`, "secondlz": `(?:60|[0-5][0-9])`,
 	"meridian": `[AaPp]\.?[Mm]\.?[\x00\t ]`,
@@ -71,8 +72,11 @@ func scanDate(text string) *dateScan {
 		switch {
 		case best != nil:
 			best.read(s, &tokenText{subject[s.at : s.at+length]})
-		case !strings.ContainsRune(" .,\t\n\x00", rune(text[s.at])):
-			s.error("Unexpected character")
+		default:
+			var c rune
+			if c, length = utf8.DecodeRuneInString(text[s.at:]); !strings.ContainsRune(" .,\t\n\x00\u00a0\u202f", c) {
+				s.error("Unexpected character")
+			}
 		}
 		s.at += length
 	}

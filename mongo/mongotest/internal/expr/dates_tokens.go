@@ -172,7 +172,7 @@ func readAround(s *dateScan, t *tokenText) {
 func (t *tokenText) meridian(hour int) int {
 	letters := meridian.FindString(t.rest)
 	t.rest = t.rest[len(letters):]
-	switch strings.ToLower(strings.Trim(letters, " \t.mM\x00")) {
+	switch strings.ToLower(strings.Trim(letters, " \t\u00a0\u202f.mM\x00")) {
 	case "a":
 		return hour % 12
 	case "p":
@@ -181,7 +181,7 @@ func (t *tokenText) meridian(hour int) int {
 	return hour
 }
 
-var meridian = regexp.MustCompile(`^[ \t]*` + dateParts["meridian"])
+var meridian = regexp.MustCompile(`^(?:` + dateParts["space"] + `)?` + dateParts["meridian"])
 
 // readColonless reads four digits: a time, or a year if there is a time already.
 func readColonless(s *dateScan, t *tokenText) {

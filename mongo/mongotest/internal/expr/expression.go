@@ -19,6 +19,7 @@ type Env struct {
 	Root        []byte         // the document, $$ROOT
 	Now         int64          // $$NOW in milliseconds since the Unix epoch
 	ClusterTime Value          // $$CLUSTER_TIME; Missing where there is none
+	Bare        bool           // neither $$NOW nor $$CLUSTER_TIME has a value
 	Rand        func() float64 // numbers from 0 to 1 for $rand, never 1
 	NewID       func() [12]byte
 	Vars        []Value // the variables of the Scope that the expression was compiled with, in its order
@@ -97,7 +98,8 @@ type path struct {
 
 func (p *path) Eval(env *Env) (Value, error) {
 	v := env.variable(p.slot)
-	if p.slot == slotClusterTime && v.Missing() || p.slot == slotAbsent {
+	absent := p.slot == slotClusterTime && v.Missing() || p.slot == slotAbsent
+	if absent || env.Bare && (p.slot == slotNow || p.slot == slotClusterTime) {
 		return missing, mongoerr.Errorf(51144, "Builtin variable '$$%s' is not available", p.name)
 	}
 	return env.pay(env.follow(v, p.names))

@@ -18,6 +18,7 @@ const (
 	HostNotFound                            Code = 7
 	FailedToParse                           Code = 9
 	UserNotFound                            Code = 11
+	UnsupportedFormat                       Code = 12
 	Unauthorized                            Code = 13
 	TypeMismatch                            Code = 14
 	Overflow                                Code = 15
@@ -170,6 +171,7 @@ var table = [...]row{
 	{code: HostNotFound, name: "HostNotFound", kind: RetryableWrite},
 	{code: FailedToParse, name: "FailedToParse"},
 	{code: UserNotFound, name: "UserNotFound"},
+	{code: UnsupportedFormat, name: "UnsupportedFormat"},
 	{code: Unauthorized, name: "Unauthorized"},
 	{code: TypeMismatch, name: "TypeMismatch"},
 	{code: Overflow, name: "Overflow"},

@@ -11,7 +11,7 @@ import (
 
 var fillOptions = []option{
 	{name: "output", types: ofObject, required: true},
-	{name: "partitionBy", types: []string{"object", "string"}},
+	{name: "partitionBy", types: []string{"object", "string"}, variant: true},
 	{name: "partitionByFields", types: ofArray},
 	{name: "sortBy", types: ofObject},
 }

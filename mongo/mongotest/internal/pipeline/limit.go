@@ -36,7 +36,7 @@ func (l limit) run(_ *runner, in stream) stream {
 func parseAmount(name string, code int32, spec Value) (int64, error) {
 	n, refused := query.WholeNumber(name, spec)
 	if !spec.IsNumber() {
-		refused = "Expected a number in: " + written(name, spec)
+		refused = "Expected a number in: " + name + ": " + spec.Whole()
 	}
 	if refused != "" {
 		return 0, mongoerr.Errorf(code, "invalid argument to %s stage: %s", name, refused)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -13,20 +15,25 @@ type option struct {
 	name     string
 	types    []string // nil for any
 	required bool
+	variant  bool // of several types, so that null is a wrong one
 }
 
 // parseOptions checks a specification's fields: their types and that they are known, in the order written, then that
-// those required are there.
+// those required are there. A null counts as no field, where the field has a type.
 func parseOptions(stage string, doc []byte, known []option) (object, error) {
-	fields := query.ObjectOf(doc)
-	for _, f := range fields {
+	var fields object
+	for _, f := range query.ObjectOf(doc) {
 		at := slices.IndexFunc(known, func(o option) bool { return o.name == f.Name })
 		if at < 0 {
 			return nil, mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s.%s' is an unknown field.", stage, f.Name)
 		}
+		if f.Value.Type == bson.TypeNull && known[at].types != nil && !known[at].variant {
+			continue
+		}
 		if err := known[at].check(stage, f.Value); err != nil {
 			return nil, err
 		}
+		fields = append(fields, f)
 	}
 	for _, o := range known {
 		if o.required && fields.Get(o.name).Missing() {

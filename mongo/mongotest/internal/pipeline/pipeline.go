@@ -73,6 +73,17 @@ func (p *Pipeline) First() (string, Value) {
 // Reads reports whether the pipeline reads the collection: its first stage makes no documents of its own.
 func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
 
+// Gathers reports whether a stage takes all documents before it gives the first, other than a sort, which the real server's
+// collection does.
+func (p *Pipeline) Gathers() bool {
+	for _, s := range p.steps {
+		if _, gathers := s.stage.(blocking); gathers && s.name != "$sort" {
+			return true
+		}
+	}
+	return false
+}
+
 // Filter returns the filter of a $match at the start, nil if there is none. The pipeline does not need the
 // other documents; the $match itself still runs.
 func (p *Pipeline) Filter() *query.Filter {

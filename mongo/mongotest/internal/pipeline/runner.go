@@ -23,6 +23,7 @@ type Context struct {
 	Source      Source
 	Now         int64          // $$NOW in milliseconds since the Unix epoch
 	ClusterTime Value          // $$CLUSTER_TIME; Missing where there is none
+	Bare        bool           // neither $$NOW nor $$CLUSTER_TIME has a value
 	Rand        func() float64 // numbers from 0 to 1, never 1, for $rand and $sample
 	NewID       func() [12]byte
 	Work        *query.Work // asked now and then whether the run may go on
@@ -36,7 +37,7 @@ type runner struct {
 }
 
 func (c Context) runner(vars []Value) *runner {
-	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
+	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: env, Work: c.Work}}
 }
 

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -42,6 +44,84 @@ func parseIndexStats(p *parser, name string, spec Value) (stage, error) {
 		return nil, mongoerr.Errorf(28803, "The $indexStats stage specification must be an empty object")
 	}
 	return parseDescribing(p, name, spec)
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/currentOp/
+
+var currentOpOptions = []string{"allUsers", "idleConnections", "idleCursors", "idleSessions", "localOps", "targetAllNodes", "truncateOps"}
+
+func parseCurrentOp(p *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", name, typeName(spec))
+	}
+	if p.DB != "admin" || p.Coll != "" {
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+	}
+	for _, f := range query.ObjectOf(spec.Data) {
+		if err := checkCurrentOp(f); err != nil {
+			return nil, err
+		}
+	}
+	return parseDescribing(p, name, spec)
+}
+
+func checkCurrentOp(f field) error {
+	switch {
+	case !slices.Contains(currentOpOptions, f.Name):
+		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field '$currentOp.%s' is an unknown field.", f.Name)
+	case !isBool(f.Value) && (f.Name == "allUsers" || f.Name == "localOps"):
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The '%s' parameter of the $currentOp stage must be a boolean value, but found: %s", f.Name,
+			typeName(f.Value))
+	case !isBool(f.Value):
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", f.Name, typeName(f.Value))
+	case f.Name == "targetAllNodes" && f.Value.True():
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$currentOp supports targetAllNodes parameter only for sharded clusters")
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/listLocalSessions/
+
+var (
+	sessionOptions = []option{
+		{name: "allUsers", types: []string{"bool"}}, {name: "users", types: ofArray}, {name: "$_internalPredicate", types: ofObject},
+	}
+	sessionUser = []option{{name: "user", types: ofString, required: true}, {name: "db", types: ofString, required: true}}
+)
+
+func parseListLocalSessions(p *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", name, typeName(spec))
+	}
+	options, err := parseOptions(name, spec.Data, sessionOptions)
+	if err != nil {
+		return nil, err
+	}
+	users := options.Get("users")
+	for i, v := range elementsOf(users) {
+		if !v.IsDocument() {
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.users.%d' is the wrong type '%s', expected type 'object'", name, i,
+				typeName(v))
+		}
+		if _, err := parseOptions(name+".users", v.Data, sessionUser); err != nil {
+			return nil, err
+		}
+	}
+	if !users.Missing() && options.Get("allUsers").True() {
+		return nil, mongoerr.Errorf(mongoerr.UnsupportedFormat, "%s may not specify {allUsers:true} and {users:[...]} at the same time", name)
+	}
+	if p.Coll != "" {
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "%s must be run against the database with {aggregate: 1}, not a collection", name)
+	}
+	return parseDescribing(p, name, spec)
+}
+
+// elementsOf returns the elements of an array, none of a missing value.
+func elementsOf(v Value) []Value {
+	if v.Missing() {
+		return nil
+	}
+	return query.Elements(v.Data)
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStream/
@@ -93,7 +173,8 @@ func serverKinds() []kind {
 		{name: "$indexStats", parse: parseIndexStats},
 		{name: changeStream, survey: surveyChangeStream, parse: parseDescribing},
 	}
-	for _, name := range []string{"$currentOp", "$listSessions", "$listLocalSessions", "$planCacheStats", "$listCatalog"} {
+	kinds = append(kinds, kind{name: "$currentOp", parse: parseCurrentOp}, kind{name: "$listLocalSessions", parse: parseListLocalSessions})
+	for _, name := range []string{"$listSessions", "$planCacheStats", "$listCatalog"} {
 		kinds = append(kinds, kind{name: name, parse: parseDescribing})
 	}
 	for i := range kinds {

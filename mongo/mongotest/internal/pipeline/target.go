@@ -113,6 +113,8 @@ var mergeOptions = []option{
 	{name: "allowMergeOnNullishValues"},
 }
 
+var intoOptions = []option{{name: "db", types: ofString}, {name: "coll", types: ofString}}
+
 func surveyMerge(p *parser, name string, spec Value) error {
 	_, err := p.mergeTarget(name, spec)
 	return err
@@ -127,7 +129,12 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		into = fields.Get("into")
+		if into = fields.Get("into"); into.IsString() && len(into.Text()) == 0 {
+			return nil, mongoerr.Errorf(5786800, "$merge 'into' field cannot be an empty string")
+		}
+		if err := checkMergeSwitches(fields); err != nil {
+			return nil, err
+		}
 		if err := t.parseModes(fields); err != nil {
 			return nil, err
 		}
@@ -137,15 +144,30 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 	return t, t.parseInto(into)
 }
 
+// checkMergeSwitches refuses values of the options that only the real server's routers use.
+func checkMergeSwitches(fields object) error {
+	if v := fields.Get("targetCollectionVersion"); !v.IsNullish() && !v.IsDocument() {
+		return mongoerr.Errorf(10065, "invalid parameter: expected an object (targetCollectionVersion)")
+	}
+	if v := fields.Get("allowMergeOnNullishValues"); !v.IsNullish() && !isBool(v) {
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "Field 'allowMergeOnNullishValues' should be a boolean value, but found: %s", typeName(v))
+	}
+	return nil
+}
+
 func (t *Target) parseInto(into Value) error {
 	switch {
 	case into.IsString():
 		t.Coll = string(into.Text())
 	case into.IsDocument():
-		if db := query.Lookup(into.Data, "db"); db.IsString() {
+		parts, err := parseOptions("into", into.Data, intoOptions)
+		if err != nil {
+			return err
+		}
+		if db := parts.Get("db"); !db.Missing() {
 			t.DB = string(db.Text())
 		}
-		if t.Coll = string(query.Lookup(into.Data, "coll").Text()); t.Coll == "" {
+		if t.Coll = string(parts.Get("coll").Text()); t.Coll == "" {
 			return mongoerr.Errorf(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
 		}
 	default:
@@ -204,6 +226,9 @@ func (t *Target) parseOn(on Value) error {
 		if slices.Contains(t.On, name) {
 			return mongoerr.Errorf(31465, "Found a duplicate field '%s'", name)
 		}
+		if _, err := parsePath(name); err != nil {
+			return err
+		}
 		t.On = append(t.On, name)
 	}
 	return nil
@@ -228,12 +253,15 @@ func parseMerge(p *parser, name string, spec Value) (stage, error) {
 
 func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
 	if t.WhenMatched != "pipeline" {
-		if !let.Missing() {
+		if !let.IsNullish() {
 			return mongoerr.Errorf(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", t.WhenMatched)
 		}
 		return nil
 	}
-	fields := query.ObjectOf(let.Data)
+	var fields object
+	if !let.IsNullish() {
+		fields = query.ObjectOf(let.Data)
+	}
 	reserved := query.Text("$$ROOT")
 	if v := fields.Get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
 		return mongoerr.Errorf(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")

@@ -94,7 +94,7 @@ func spelled(v Value) string {
 	case bson.TypeDateTime:
 		return time.UnixMilli(v.AsInt64()).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
-	return v.String()
+	return v.Whole()
 }
 
 // written writes a field of a specification as the real server quotes it.

@@ -126,17 +126,19 @@ func (c *covariance) begin(r *runner, part *partition) windowValues {
 		if err := next(i); err != nil {
 			return missing, err
 		}
-		return m.covariance(c.sample), nil
+		return m.covariance(c.sample)
 	}
 }
 
 // moments are the sums that a covariance is made of. They add up as documents come, which is how the real server rounds.
 type moments struct {
-	pairs                   *inputs
-	n, meanX, meanY, moment float64
+	pairs                *inputs
+	numbers              [][]Value // the pairs of two numbers
+	meanX, meanY, moment float64
+	decimal              *decimalMoments // nil if no number is a decimal
 }
 
-func (m *moments) reset() { *m = moments{pairs: m.pairs} }
+func (m *moments) reset() { *m = moments{pairs: m.pairs, numbers: m.numbers[:0]} }
 
 func (m *moments) add(j int) error {
 	v, err := m.pairs.at(j)
@@ -147,22 +149,65 @@ func (m *moments) add(j int) error {
 	if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
 		return nil
 	}
-	x, y := pair[0].AsFloat64(), pair[1].AsFloat64()
-	m.n++
+	m.numbers = append(m.numbers, pair)
+	if m.decimal != nil || pair[0].Type == bson.TypeDecimal128 || pair[1].Type == bson.TypeDecimal128 {
+		return m.addDecimals()
+	}
+	x, y, n := pair[0].AsFloat64(), pair[1].AsFloat64(), float64(len(m.numbers))
 	dx := x - m.meanX
-	m.meanX += dx / m.n
-	m.meanY += (y - m.meanY) / m.n
+	m.meanX += dx / n
+	m.meanY += (y - m.meanY) / n
 	m.moment += dx * (y - m.meanY)
 	return nil
 }
 
-func (m *moments) covariance(sample bool) Value {
-	n := m.n
+// addDecimals adds the pairs that are not in the sums of decimals yet: all, if the last one is the first that has a decimal.
+func (m *moments) addDecimals() error {
+	if m.decimal == nil {
+		m.decimal = &decimalMoments{meanX: query.Int32(0), meanY: query.Int32(0), moment: query.Int32(0)}
+	}
+	for m.decimal.n < len(m.numbers) {
+		m.decimal.add(m.numbers[m.decimal.n])
+	}
+	return m.decimal.err
+}
+
+func (m *moments) covariance(sample bool) (Value, error) {
+	n := float64(len(m.numbers))
 	if sample {
 		n--
 	}
-	if n <= 0 {
-		return null
+	switch {
+	case n <= 0:
+		return null, nil
+	case m.decimal != nil:
+		return compute("$divide", m.decimal.moment, query.Double(n))
 	}
-	return query.Double(m.moment / n)
+	return query.Double(m.moment / n), nil
+}
+
+// decimalMoments are the same sums with the arithmetic of expressions.
+type decimalMoments struct {
+	calculation
+	n                    int
+	meanX, meanY, moment Value
+}
+
+func (m *decimalMoments) add(pair []Value) {
+	m.n++
+	n := query.Int32(int32(m.n))
+	dx := m.of("$subtract", pair[0], m.meanX)
+	m.meanX = m.of("$add", m.meanX, m.of("$divide", dx, n))
+	m.meanY = m.of("$add", m.meanY, m.of("$divide", m.of("$subtract", pair[1], m.meanY), n))
+	m.moment = m.of("$add", m.moment, m.of("$multiply", dx, m.of("$subtract", pair[1], m.meanY)))
+}
+
+// calculation evaluates operators one after the other up to the first error.
+type calculation struct{ err error }
+
+func (c *calculation) of(operator string, args ...Value) (v Value) {
+	if c.err == nil {
+		v, c.err = compute(operator, args...)
+	}
+	return v
 }

@@ -112,7 +112,7 @@ func topNames(doc []byte, names []string) []string {
 	for it.Next() {
 		name := splitPath(string(it.Key))[0]
 		switch {
-		case name == "" || name[0] != '$':
+		case name == "" || name[0] != '$' || isReferenceField(name):
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

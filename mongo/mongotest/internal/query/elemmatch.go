@@ -17,10 +17,10 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	if !v.IsDocument() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := filterParser{inner: true, at: "(None)"}
+	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array}
 	var m elemMatch
 	var err error
-	if isExpression(v) && !isLogical(v) {
+	if isExpression(v) && !isLogical(v) && !hasReferenceField(v) {
 		m.conditions, err = inner.operators(v.Data)
 	} else {
 		m.nodes, err = inner.filter(v.Data, []node{})
@@ -33,7 +33,7 @@ func isLogical(v Value) bool {
 	it := wire.Elements(v.Data)
 	it.Next()
 	switch string(it.Key) {
-	case "$and", "$or", "$nor", "$where", "$expr", "$text", "$jsonSchema", "$alwaysTrue", "$alwaysFalse", "$sampleRate":
+	case "$and", "$or", "$nor", "$where", "$expr", "$text", "$jsonSchema", "$alwaysTrue", "$alwaysFalse", "$sampleRate", "$comment":
 		return true
 	}
 	return false

@@ -19,6 +19,7 @@ type filterParser struct {
 	refused func(operator string) error
 	array   bool   // in an array filter
 	inner   bool   // not on the whole document: within $elemMatch, $pull or an array filter
+	shown   bool   // in the $elemMatch of a projection
 	at      string // the field
 
 	depth  int   // how many conditions of several others this is in
@@ -75,6 +76,9 @@ func init() { // not initialized in place, because filters contain filters
 		n, err := parseConstant(key, v)
 		return append(nodes, n), err
 	}
+	reference := func(_ *filterParser, nodes []node, key string, v Value) ([]node, error) { // a field of a DBRef
+		return append(nodes, &pathNode{path: path{key}, condition: newEquality(v)}), nil
+	}
 	topOperators = map[string]parse{
 		"$and": (*filterParser).logical, "$or": (*filterParser).logical, "$nor": (*filterParser).logical,
 		"$comment":    func(_ *filterParser, nodes []node, _ string, _ Value) ([]node, error) { return nodes, nil },
@@ -83,6 +87,7 @@ func init() { // not initialized in place, because filters contain filters
 			n, err := p.expression(v)
 			return append(nodes, n), err
 		},
+		"$ref": reference, "$id": reference, "$db": reference,
 		"$jsonSchema": (*filterParser).schema,
 		"$where":      (*filterParser).script, "$text": (*filterParser).script,
 	}
@@ -100,6 +105,9 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 	}
 	switch key {
 	case "$sampleRate":
+		if p.inner && !p.array {
+			return nil, p.misplaced(key)
+		}
 		return nil, unsupported("the query operator", key)
 	case "$not":
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
@@ -109,7 +117,7 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 }
 
 func (p *filterParser) schema(nodes []node, key string, v Value) ([]node, error) {
-	if p.array {
+	if p.array || p.shown {
 		return nil, p.misplaced(key)
 	}
 	if err := p.refusal(key); err != nil {
@@ -159,10 +167,10 @@ func parseConstant(key string, v Value) (node, error) {
 
 // misplaced refuses an operator that needs the whole document.
 func (p *filterParser) misplaced(key string) error {
-	if p.array && key == "$where" {
+	if (p.array || p.shown) && key == "$where" {
 		return mongoerr.Errorf(mongoerr.BadValue, "%s is not allowed in this context", key)
 	}
-	if p.array {
+	if p.array || p.shown && key == "$jsonSchema" {
 		return mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "%s is not allowed in this context", key)
 	}
 	return mongoerr.Errorf(mongoerr.BadValue, "%s can only be applied to the top-level document", key)
@@ -281,6 +289,17 @@ func isExpression(v Value) bool {
 		return false
 	}
 	return !isReference(v)
+}
+
+// hasReferenceField reports whether a document has a field of a DBRef.
+func hasReferenceField(v Value) bool {
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if isReferenceField(string(it.Key)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isReference reports whether a document is a DBRef, which is a value.

@@ -118,7 +118,7 @@ func (v Value) Clamped32() int { return int(max(math.MinInt32, min(v.Clamped(), 
 func WholeNumber(key string, v Value) (int64, string) {
 	n, refused := IntegerOf(key, v)
 	if refused == "" && n < 0 {
-		refused = "Expected a non-negative number in: " + key + ": " + v.String()
+		refused = "Expected a non-negative number in: " + key + ": " + v.Whole()
 	}
 	return n, refused
 }
@@ -126,7 +126,7 @@ func WholeNumber(key string, v Value) (int64, string) {
 // IntegerOf returns a number that is an integer, or else the real server's words for its refusal; key is the name
 // of the field in them.
 func IntegerOf(key string, v Value) (int64, string) {
-	at := key + ": " + v.String()
+	at := key + ": " + v.Whole()
 	if !v.IsNumber() {
 		return 0, "Expected a number in: " + at
 	}

@@ -300,7 +300,7 @@ func (p *projectionParser) elemMatch(name string, v Value) error {
 	case strings.Contains(name, "."):
 		return mongoerr.Errorf(31275, "Cannot use $elemMatch projection on a nested field.")
 	}
-	var q filterParser
+	q := filterParser{shown: true}
 	c, err := q.elemMatch(v)
 	if err != nil {
 		return err

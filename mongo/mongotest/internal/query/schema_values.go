@@ -108,12 +108,12 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 	case Compare(v, Int32(0)) <= 0:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
 	}
-	unit, _ := v.rational()
+	unit, _ := decimalValue(v.toDecimal()).rational()
 	return func(v Value) bool {
 		if !v.IsNumber() {
 			return true
 		}
-		n, finite := v.rational()
+		n, finite := decimalValue(v.toDecimal()).rational()
 		return finite && n.Quo(n, unit).IsInt()
 	}, nil
 }

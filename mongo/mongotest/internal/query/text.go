@@ -7,20 +7,49 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// String returns a value as the real server writes it into the text of an error.
-func (v Value) String() string {
+// String returns a value as the real server writes it into the text of most errors: without the ends of long strings.
+func (v Value) String() string { return brief.value(v) }
+
+// Whole returns a value as the real server writes it into the text of some errors, with all of each string.
+func (v Value) Whole() string { return whole.value(v) }
+
+// style is how values are written.
+type style struct {
+	cut bool // long strings end early
+}
+
+var brief, whole = style{cut: true}, style{}
+
+// long returns a text, of one with more than most bytes the beginning.
+func (s style) long(text string, most, kept int) string {
+	if !s.cut || len(text) < most {
+		return text
+	}
+	return cutText(text, kept) + "..."
+}
+
+// cutText returns the beginning of a text with at most n bytes. It never ends inside a character, for drivers refuse such a text.
+func cutText(text string, n int) string {
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:min(n, len(text))]
+}
+
+func (s style) value(v Value) string {
 	raw := bson.RawValue{Type: v.Type, Value: v.Data}
 	switch v.Type {
 	case 0:
 		return "missing"
 	case bson.TypeString:
-		return fmt.Sprintf("%q", v.Text())
+		return `"` + s.long(string(v.Text()), 160, 150) + `"`
 	case bson.TypeObjectID:
 		return "ObjectId('" + hex.EncodeToString(v.Data) + "')"
 	case bson.TypeInt32, bson.TypeInt64:
@@ -49,16 +78,16 @@ func (v Value) String() string {
 	case bson.TypeBoolean:
 		return strconv.FormatBool(raw.Boolean())
 	case bson.TypeEmbeddedDocument:
-		return shellDocument(v.Data)
+		return s.document(v.Data)
 	case bson.TypeArray:
-		return shellArray(v)
+		return s.array(v)
 	case bson.TypeBinary:
-		return binaryText(v.Data[4], v.Data[5:])
+		return s.binary(v.Data[4], v.Data[5:])
 	}
-	return outdatedText(raw)
+	return s.outdated(raw)
 }
 
-func binaryText(subtype byte, data []byte) string {
+func (s style) binary(subtype byte, data []byte) string {
 	if subtype == bson.TypeBinaryBinaryOld && len(data) >= 4 {
 		data = data[4:] // behind its second length
 	}
@@ -66,22 +95,22 @@ func binaryText(subtype byte, data []byte) string {
 		h := hex.EncodeToString(data)
 		return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
 	}
-	return fmt.Sprintf("BinData(%d, %X)", subtype, data)
+	return fmt.Sprintf("BinData(%d, %s)", subtype, s.long(fmt.Sprintf("%X", data), 2*80+1, 2*70))
 }
 
-// outdatedText writes a value of a type that new data does not have.
-func outdatedText(v bson.RawValue) string {
+// outdated writes a value of a type that new data does not have.
+func (s style) outdated(v bson.RawValue) string {
 	switch v.Type {
 	case bson.TypeSymbol:
-		return fmt.Sprintf("%q", v.Symbol())
+		return `"` + s.long(v.Symbol(), 160, 150) + `"`
 	case bson.TypeDBPointer:
 		ns, id := v.DBPointer()
 		return "DBRef('" + ns + "'," + id.Hex() + ")"
 	case bson.TypeJavaScript:
-		return v.JavaScript()
+		return s.long(v.JavaScript(), 80, 70)
 	case bson.TypeCodeWithScope:
 		code, scope, _ := Value{v.Type, v.Value}.CodeWithScope()
-		return "CodeWScope( " + code + ", " + shellDocument(scope) + ")"
+		return "CodeWScope( " + code + ", " + s.document(scope) + ")"
 	}
 	return v.String()
 }
@@ -101,11 +130,13 @@ func (v Value) CodeWithScope() (code string, scope []byte, ok bool) {
 	return code, scope, true
 }
 
-func shellDocument(doc []byte) string {
+func shellDocument(doc []byte) string { return brief.document(doc) }
+
+func (s style) document(doc []byte) string {
 	var parts []string
 	it := wire.Elements(doc)
 	for nextField(&it) {
-		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, Of(it.Element).String()))
+		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, s.value(Of(it.Element))))
 	}
 	if len(parts) == 0 {
 		return "{}"
@@ -113,10 +144,10 @@ func shellDocument(doc []byte) string {
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
-func shellArray(v Value) string {
+func (s style) array(v Value) string {
 	var parts []string
 	for _, e := range v.elements() {
-		parts = append(parts, e.String())
+		parts = append(parts, s.value(e))
 	}
 	if len(parts) == 0 {
 		return "[]"

@@ -179,7 +179,7 @@ func (u *Update) Apply(doc []byte, env Env) ([]byte, error) {
 func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 	switch {
 	case u.replacement != nil:
-		env.forced = !bytes.Equal(u.replacement, doc) // the same without its _id is another document
+		env.forced = replaces(u.replacement, doc)
 		return withID(Lookup(doc, "_id"), Stamped(u.replacement, env.Now)), nil
 	case u.pipeline != nil:
 		var vars any
@@ -190,7 +190,7 @@ func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		env.forced = Lookup(next, "_id").Missing()
+		env.forced = Lookup(next, "_id").Missing() && replaces(next, doc)
 		return withID(Lookup(doc, "_id"), next), nil
 	}
 	env.original = doc
@@ -207,6 +207,15 @@ func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 		return nil, err
 	}
 	return root.document(make([]byte, 0, len(doc)+128), doc, env)
+}
+
+// replaces reports whether a document counts as another one than doc: the same without its _id does, unless neither has any other field.
+func replaces(next, doc []byte) bool {
+	if bytes.Equal(next, doc) {
+		return false
+	}
+	it := wire.Elements(doc)
+	return len(next) > len(EmptyDocument) || !it.Next() || string(it.Key) != "_id" || it.Next()
 }
 
 // resolve returns the tree of operators for a document that the filter matched.

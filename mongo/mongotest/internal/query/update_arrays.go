@@ -150,19 +150,34 @@ func (s *ElementSort) Sort(w *Work, elements []Value) error {
 	return SortStable(w, elements, s.Compare)
 }
 
-// Compare orders two elements.
+// Compare orders two elements. Unlike the order of documents, this one compares arrays in them as wholes.
 func (s *ElementSort) Compare(a, b Value) int {
 	if s.by == nil {
 		return Compare(a, b) * s.whole
 	}
-	return s.by.Compare(documentOf(a), documentOf(b))
+	for _, k := range s.by.keys {
+		if c := Compare(partOf(a, k.path), partOf(b, k.path)); c != 0 {
+			return c * k.sign
+		}
+	}
+	return 0
 }
 
-func documentOf(v Value) []byte {
-	if v.IsDocument() {
-		return v.Data
+// partOf returns the value at a path of a document, where a part of the path may be the index of an array, and null if there is none.
+func partOf(v Value, p path) Value {
+	if !v.IsDocument() {
+		return Value{Type: bson.TypeNull}
 	}
-	return EmptyDocument
+	for _, name := range p {
+		if !v.IsDocument() && !v.IsArray() {
+			return Value{Type: bson.TypeNull}
+		}
+		v = Lookup(v.Data, name)
+	}
+	if v.Missing() {
+		return Value{Type: bson.TypeNull}
+	}
+	return v
 }
 
 // addToSet is $addToSet.

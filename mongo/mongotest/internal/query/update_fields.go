@@ -199,20 +199,19 @@ func parseCurrentDate(_ string, v Value) (operator, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s is not valid type for $currentDate. Please use a boolean ('true') or a $type "+
 			"expression ({$type: 'timestamp/date'}).", TypeName(v.Type))
 	}
+	kind := ""
 	it := wire.Elements(v.Data)
 	for it.Next() {
 		if string(it.Key) != "$type" {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "Unrecognized $currentDate option: %s", it.Key)
 		}
-		switch string(it.Text()) {
-		case "date":
-			return currentDate{}, nil
-		case "timestamp":
-			return currentDate{timestamp: true}, nil
-		}
+		kind = string(it.Text())
 	}
-	return nil, mongoerr.Errorf(mongoerr.BadValue, "The '$type' string field is required to be 'date' or 'timestamp': "+
-		"{$currentDate: {field : {$type: 'date'}}}")
+	if kind != "date" && kind != "timestamp" {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The '$type' string field is required to be 'date' or 'timestamp': "+
+			"{$currentDate: {field : {$type: 'date'}}}")
+	}
+	return currentDate{timestamp: kind == "timestamp"}, it.Err
 }
 
 func (c currentDate) apply(_ Value, env *Env) (Value, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -24,6 +25,17 @@ type Index struct {
 	Flaw     error // why it cannot be built after all
 	Late     bool  // and that this shows when building has begun
 	clusters bool  // it is the order in which a clustered collection keeps its documents
+}
+
+// CheckTimeseries refuses kinds of indexes that no time-series collection may have.
+func (ix *Index) CheckTimeseries() error {
+	switch {
+	case ix.Unique:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
+	case ix.plugin == "text":
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Text indexes are not supported on time-series collections")
+	}
+	return nil
 }
 
 // String returns the specification as the real server writes it into errors.

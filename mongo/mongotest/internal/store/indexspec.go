@@ -235,8 +235,14 @@ func (r *specReader) key(e *wire.Element) error {
 	if len(r.Paths) == 0 {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be empty.")
 	}
+	if len(r.Paths) > maxParts {
+		r.Flaw = mongoerr.Errorf(13103, "too many compound keys")
+	}
 	return nil
 }
+
+// maxParts is how many fields an index may have.
+const maxParts = 32
 
 // plugins are the kinds of index whose entries are something else than values.
 var plugins = []string{"text", "2d", "2dsphere", "hashed", wildcard}

@@ -105,6 +105,9 @@ func (v Version) NamesType() bool { return v.AtLeast(8, 1) }
 // NeedsIndexesToDrop reports whether dropIndexes refuses indexes that are not there.
 func (v Version) NeedsIndexesToDrop() bool { return !v.AtLeast(9, 0) }
 
+// TellsDropped reports whether the reply to dropDatabase has the name of the database.
+func (v Version) TellsDropped() bool { return !v.AtLeast(9, 0) }
+
 // ShowsSimpleCollation reports whether the simple collation of an index is shown.
 func (v Version) ShowsSimpleCollation() bool { return v.AtLeast(9, 0) }
 
