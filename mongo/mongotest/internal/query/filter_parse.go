@@ -76,9 +76,6 @@ func init() { // not initialized in place, because filters contain filters
 		n, err := parseConstant(key, v)
 		return append(nodes, n), err
 	}
-	reference := func(_ *filterParser, nodes []node, key string, v Value) ([]node, error) { // a field of a DBRef
-		return append(nodes, &pathNode{path: path{key}, condition: newEquality(v)}), nil
-	}
 	topOperators = map[string]parse{
 		"$and": (*filterParser).logical, "$or": (*filterParser).logical, "$nor": (*filterParser).logical,
 		"$comment":    func(_ *filterParser, nodes []node, _ string, _ Value) ([]node, error) { return nodes, nil },
@@ -87,7 +84,6 @@ func init() { // not initialized in place, because filters contain filters
 			n, err := p.expression(v)
 			return append(nodes, n), err
 		},
-		"$ref": reference, "$id": reference, "$db": reference,
 		"$jsonSchema": (*filterParser).schema,
 		"$where":      (*filterParser).script, "$text": (*filterParser).script,
 	}
@@ -104,6 +100,8 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		return parse(p, nodes, key, v)
 	}
 	switch key {
+	case "$ref", "$id", "$db": // of a DBRef
+		return append(nodes, &pathNode{path: path{key}, condition: newEquality(v)}), nil
 	case "$sampleRate":
 		if p.inner && !p.array {
 			return nil, p.misplaced(key)
