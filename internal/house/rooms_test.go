@@ -21,7 +21,7 @@ import (
 const (
 	mongotest = "mongo/mongotest"
 
-	mostKnotLines  = 15500
+	mostKnotLines  = 13500
 	mostExecFields = 40
 )
 

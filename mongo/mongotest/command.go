@@ -12,7 +12,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // place is which servers have a command, and where those that a mongos takes are executed.
@@ -32,28 +31,6 @@ func (x *exec) has(s *spec) bool {
 		wrong = atMember
 	}
 	return s.place != wrong && x.conn.set.config.version.Within(s.since, s.gone)
-}
-
-// spec describes a command.
-type spec struct {
-	index      int // among all commands
-	place      place
-	run        func(*exec) error
-	name       string
-	greeting   bool            // hello and its older names
-	since      version.Version // the first that has it; zero: all have
-	gone       version.Version // the first that has it no more; zero: none
-	open       bool            // may be run by who has not authenticated
-	service    bool            // no application's work: not in the journal
-	write      bool            // takes a write concern
-	retryable  bool            // takes a transaction number
-	snapshots  bool            // takes the read concern "snapshot"
-	linearizes bool            // takes the read concern "linearizable"
-	bare       bool            // its expressions see no $$NOW and no $$CLUSTER_TIME
-	statements string          // the field that holds its statements
-	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
-	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not
-	ends       bool            // it ends a transaction
 }
 
 // command is a message, and the command that it was parsed to. Its slices lie in the connection's buffer.

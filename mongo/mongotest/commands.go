@@ -1,21 +1,13 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
-// specs are the commands by name. It is never written to after the program began.
-var specs = make(map[string]*spec)
-
 func init() {
 	for p, list := range [][]*spec{atShard: dataSpecs(), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
-		for _, s := range list {
-			s.index, s.place = len(specs), place(p)
-			s.fields = fields.Of(s.name)
-			specs[s.name] = s
-		}
+		register(place(p), list)
 	}
 }
 
