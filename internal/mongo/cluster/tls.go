@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
+	"time"
 )
 
 // Leniency says which checks of a server's certificate are left out. With InsecureSkipVerify all are.
@@ -71,4 +73,25 @@ func secured(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error
 func handshakeTLS(ctx context.Context, nc *tls.Conn) (err error) {
 	defer recovered("the TLS handshake", &err)
 	return nc.HandshakeContext(ctx)
+}
+
+// alertPatience is how long the alert is waited for that a server sent before it closed the connection.
+const alertPatience = 100 * time.Millisecond
+
+// alertBehind returns the error with the TLS alert that is the reason why a write failed, or err if there is none. With TLS 1.3 a server
+// refuses the client's certificate after the client has ended its handshake, so the connection may be closed while hello is written.
+func (c *Conn) alertBehind(err error) (reason error) {
+	defer recovered("the reading of a TLS alert", &reason)
+	secure, ok := c.nc.(*tls.Conn)
+	var failed *IOError
+	if !ok || !errors.As(err, &failed) || failed.Timeout() || failsInTLS(err) {
+		return err
+	}
+	if secure.SetReadDeadline(time.Now().Add(alertPatience)) != nil {
+		return err
+	}
+	if _, alert := secure.Read(make([]byte, 1)); alert != nil && failsInTLS(alert) {
+		return &IOError{Address: failed.Address, Stage: failed.Stage, Err: alert}
+	}
+	return err
 }

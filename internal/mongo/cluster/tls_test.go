@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +107,39 @@ func TestAFailedTLSHandshake(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowWriter gives the server time before each write.
+type slowWriter struct{ net.Conn }
+
+func (w slowWriter) Write(b []byte) (int, error) {
+	<-time.After(time.Millisecond)
+	return w.Conn.Write(b)
+}
+
+// slowly is a Dialer whose connections write slowly.
+type slowly struct{ Dialer }
+
+func (s slowly) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	nc, err := s.Dialer.DialContext(ctx, network, address)
+	return slowWriter{nc}, err
+}
+
+// With TLS 1.3 the server may have closed the connection when hello is written: its alert is the error, not the failed write.
+func TestTheAlertBehindAFailedWrite(t *testing.T) {
+	cfg := tlsConfig(t)
+	cfg.ClientAuth = tls.RequireAnyClientCert
+	synctest.Test(t, func(t *testing.T) {
+		s := bareOn(t, Config{
+			Topology: topology.Config{Seeds: []string{addrA}}, Dialer: slowly{under(cfg)}, TLS: &tls.Config{InsecureSkipVerify: true},
+		})
+		found(t, s, standalone())
+		_, err := s.CheckOut(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "tls: certificate required") {
+			t.Errorf("%v; want the alert", err)
+		}
+		reaction{unknown: true, cleared: true}.check(t, s)
+	})
 }
 
 func TestTheServerNameOfTLS(t *testing.T) {
