@@ -81,6 +81,7 @@ var ours = map[string][]string{
 	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                         {"internal/mongo/operation", "internal/mongo/auth", "internal/mongo/logging", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongoslog":               {},
+	"mongo/once":                    {"retry", "retry/mongoreason"},
 	"couchbase": {
 		"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/connstr", "internal/couchbase/kv",
 		"internal/couchbase/memd", "internal/couchbase/operation", "internal/couchbase/services", "couchbase/search", "couchbase/vector",

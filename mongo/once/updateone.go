@@ -1,0 +1,130 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// UpdateOne applies an update to one document exactly once. The filter must fix _id by equality; it may have other conditions, which must hold
+// when the update is applied. Of the options, ArrayFilters and Upsert are honoured; any other is an error. An upsert must have no condition but
+// the _id.
+//
+// An update of idempotent operators alone is sent as it is, and its filter may fix one of [Options.UniqueKeys] instead.
+//
+// Of the result of other updates, ModifiedCount is 1 if a document was matched, because the tokens change. If the answer to an upsert was
+// lost, UpsertedCount may be 0 though the document was inserted.
+//
+// The error of a write that was sent is an *[Error].
+func (c *Collection) UpdateOne(ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions]) (*mongo.UpdateResult, error) {
+	return c.updateOne(ctx, "UpdateOne", bson.NewObjectID(), filter, update, opts)
+}
+
+// UpdateOneAs is [Collection.UpdateOne] with a token id of the caller's. All calls with the same id together apply the update once: a program
+// that got an error, or that was started again, may call it once more. Idempotent operators are applied with a token too.
+func (c *Collection) UpdateOneAs(
+	ctx context.Context, id bson.ObjectID, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
+) (*mongo.UpdateResult, error) {
+	if id.IsZero() {
+		return nil, errors.New("once: the id of the token is zero")
+	}
+	return c.updateOne(ctx, "UpdateOneAs", id, filter, update, opts)
+}
+
+func (c *Collection) updateOne(
+	ctx context.Context, name string, id bson.ObjectID, by, with any, opts []options.Lister[options.UpdateOneOptions],
+) (*mongo.UpdateResult, error) {
+	o, err := updateOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.parseUpdate(with)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{"_id"}
+	natural := u.natural && name == "UpdateOne"
+	if natural {
+		keys = append(keys, c.unique...)
+	}
+	f, err := c.parseFilter(by, keys...)
+	if err != nil {
+		return nil, err
+	}
+	if natural {
+		return c.updateNaturally(ctx, f, u, opts)
+	}
+	if o.upsert && !f.only {
+		return nil, fmt.Errorf("%w: the filter of an upsert has a condition besides _id", ErrNotExactlyOnce)
+	}
+	t := &twoSteps{Collection: c, name: name, filter: f, update: u, options: o, fresh: name == "UpdateOne"}
+	return t.run(ctx, id)
+}
+
+// updateNaturally sends an update that does no harm the second time.
+func (c *Collection) updateNaturally(
+	ctx context.Context, f *filter, u *update, opts []options.Lister[options.UpdateOneOptions],
+) (result *mongo.UpdateResult, err error) {
+	_, err = c.repeat(ctx, "once.updateOne", func(ctx context.Context) (err error) {
+		result, err = c.source.UpdateOne(ctx, f.document, argument(u.value), opts...)
+		return err
+	})
+	return result, failed("UpdateOne", err)
+}
+
+// stepOptions are the options of an update that its steps honour.
+type stepOptions struct {
+	arrayFilters []bson.RawValue
+	upsert       bool
+}
+
+// updateOptions returns the options, or an error that names one that is not honoured.
+func updateOptions(opts []options.Lister[options.UpdateOneOptions]) (o stepOptions, err error) {
+	var given options.UpdateOneOptions
+	for _, lister := range opts {
+		if lister == nil {
+			continue
+		}
+		for _, set := range lister.List() {
+			if err := set(&given); err != nil {
+				return o, err
+			}
+		}
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"BypassDocumentValidation", given.BypassDocumentValidation != nil},
+		{"Collation", given.Collation != nil},
+		{"Comment", given.Comment != nil},
+		{"Hint", given.Hint != nil},
+		{"Let", given.Let != nil},
+		{"Sort", given.Sort != nil},
+	} {
+		if f.set {
+			return o, fmt.Errorf("once: the option %s of UpdateOne is not supported", f.name)
+		}
+	}
+	for i, v := range given.ArrayFilters {
+		encoded, err := encode(fmt.Sprintf("array filter %d", i), v, false)
+		if err != nil {
+			return o, err
+		}
+		o.arrayFilters = append(o.arrayFilters, encoded)
+	}
+	o.upsert = given.Upsert != nil && *given.Upsert
+	return o, nil
+}
+
+// failed returns the error of a write that has no token.
+func failed(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Operation: name, State: stateAfter(err), Err: err}
+}

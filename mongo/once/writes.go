@@ -1,0 +1,142 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Find runs a find, once more after a network error. The cursor that it returns is the client's; reading it further is not repeated.
+func (c *Collection) Find(ctx context.Context, filter any, opts ...options.Lister[options.FindOptions]) (cursor Cursor, err error) {
+	_, err = c.repeat(ctx, "once.find", func(ctx context.Context) (err error) {
+		cursor, err = c.source.find(ctx, filter, opts...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return cursor, nil
+}
+
+// InsertOne inserts a document exactly once. A document without an _id gets an ObjectID. An _id of the caller's must be there: then a duplicate
+// key after a lost answer means that the first attempt inserted the document, if it has the same content; if it has another, the state is
+// [Unknown]. The error of an insert that was sent is an *[Error].
+func (c *Collection) InsertOne(ctx context.Context, document any, opts ...options.Lister[options.InsertOneOptions]) (*mongo.InsertOneResult, error) {
+	encoded, err := encode("document", document, false)
+	if err != nil {
+		return nil, err
+	}
+	raw, own := encoded.Document(), true
+	if raw.Lookup("_id").IsZero() {
+		own = false
+		if raw, err = withID(raw); err != nil {
+			return nil, err
+		}
+	}
+	var result *mongo.InsertOneResult
+	attempts, err := c.repeat(ctx, "once.insertOne", func(ctx context.Context) (err error) {
+		result, err = c.source.InsertOne(ctx, raw, opts...)
+		return err
+	})
+	switch {
+	case err == nil:
+		return result, nil
+	case attempts == 1 || !isDuplicateID(err):
+		return nil, failed("InsertOne", err)
+	}
+	if own {
+		same, lookErr := c.holds(ctx, raw)
+		if lookErr != nil || !same {
+			return nil, &Error{Operation: "InsertOne", State: Unknown, Err: errors.Join(err, lookErr)}
+		}
+	}
+	var id any
+	if err := raw.Lookup("_id").Unmarshal(&id); err != nil {
+		return nil, err
+	}
+	return &mongo.InsertOneResult{InsertedID: id, Acknowledged: true}, nil
+}
+
+// withID returns a document with a new _id in front.
+func withID(document bson.Raw) (bson.Raw, error) {
+	d := append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, fieldsOf(document)...)
+	return bson.Marshal(d)
+}
+
+// holds reports whether the collection has exactly this document.
+func (c *Collection) holds(ctx context.Context, document bson.Raw) (same bool, err error) {
+	_, err = c.repeat(ctx, "once.look", func(ctx context.Context) error {
+		cursor, err := c.source.find(ctx, bson.D{{Key: "_id", Value: document.Lookup("_id")}}, options.Find().SetLimit(1))
+		if err != nil {
+			return err
+		}
+		defer cursor.Close(context.WithoutCancel(ctx))
+		if cursor.Next(ctx) {
+			var found bson.Raw
+			if err := cursor.Decode(&found); err != nil {
+				return err
+			}
+			same = sameFields(found, document)
+		}
+		return cursor.Err()
+	})
+	return same, err
+}
+
+// sameFields reports whether two documents are equal. The server puts _id first.
+func sameFields(a, b bson.Raw) bool {
+	one, other := elementsOf(a), elementsOf(b)
+	if len(one) != len(other) {
+		return false
+	}
+	for _, e := range one {
+		if v := b.Lookup(e.Key()); v.IsZero() || !v.Equal(e.Value()) {
+			return false
+		}
+	}
+	return true
+}
+
+// DeleteOne deletes one document. The filter must fix _id, or one of [Options.UniqueKeys], by equality. If the answer to the first attempt was
+// lost, the DeletedCount may be 0 though the document was deleted.
+func (c *Collection) DeleteOne(ctx context.Context, filter any, opts ...options.Lister[options.DeleteOneOptions]) (result *mongo.DeleteResult, err error) {
+	f, err := c.parseFilter(filter, append([]string{"_id"}, c.unique...)...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.repeat(ctx, "once.deleteOne", func(ctx context.Context) (err error) {
+		result, err = c.source.DeleteOne(ctx, f.document, opts...)
+		return err
+	})
+	return result, failed("DeleteOne", err)
+}
+
+// DeleteMany deletes all documents that match. If the answer to the first attempt was lost, the DeletedCount is that of the second one.
+func (c *Collection) DeleteMany(ctx context.Context, filter any, opts ...options.Lister[options.DeleteManyOptions]) (result *mongo.DeleteResult, err error) {
+	_, err = c.repeat(ctx, "once.deleteMany", func(ctx context.Context) (err error) {
+		result, err = c.source.DeleteMany(ctx, filter, opts...)
+		return err
+	})
+	return result, failed("DeleteMany", err)
+}
+
+// UpdateMany applies an update of idempotent operators to all documents that match. Any other update is an error that matches
+// [ErrNotExactlyOnce]: nobody knows which documents the first attempt has changed.
+func (c *Collection) UpdateMany(ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateManyOptions]) (result *mongo.UpdateResult, err error) {
+	u, err := c.parseUpdate(update)
+	if err != nil {
+		return nil, err
+	}
+	if !u.natural {
+		return nil, fmt.Errorf("%w: the update of many documents has an operator that is not idempotent", ErrNotExactlyOnce)
+	}
+	_, err = c.repeat(ctx, "once.updateMany", func(ctx context.Context) (err error) {
+		result, err = c.source.UpdateMany(ctx, filter, argument(u.value), opts...)
+		return err
+	})
+	return result, failed("UpdateMany", err)
+}

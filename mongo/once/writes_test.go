@@ -1,0 +1,137 @@
+package once_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongo/once"
+)
+
+// Writes that do no harm the second time survive one lost message; a second one is an error that says what is known.
+func TestWritesThatMayBeRepeated(t *testing.T) {
+	writes := map[string]struct {
+		command string
+		run     func(w *world) error
+		after   int64 // documents
+	}{
+		"insert": {"insert", func(w *world) error {
+			_, err := w.InsertOne(w.t.Context(), d("n", 7))
+			return err
+		}, 3},
+		"delete": {"delete", func(w *world) error { _, err := w.DeleteOne(w.t.Context(), one); return err }, 1},
+		"delete by a unique key": {"delete", func(w *world) error {
+			_, err := w.DeleteOne(w.t.Context(), d("key", "b"))
+			return err
+		}, 1},
+		"delete many": {"delete", func(w *world) error { _, err := w.DeleteMany(w.t.Context(), bson.D{}); return err }, 0},
+		"update many": {"update", func(w *world) error {
+			_, err := w.UpdateMany(w.t.Context(), bson.D{}, d("$set", d("a", 1)))
+			return err
+		}, 2},
+		"find": {"find", func(w *world) error { _, err := w.Find(w.t.Context(), bson.D{}); return err }, 2},
+	}
+	for name, write := range writes {
+		for _, fault := range []mongotest.Fault{requestLost, replyLost} {
+			for _, times := range []int{1, 2} {
+				inWorld(t, once.Options{UniqueKeys: []string{"key"}}, func(w *world) {
+					w.insert(d("_id", 1, "key", "a"))
+					w.insert(d("_id", 2, "key", "b"))
+					w.server.Use(write.command, mongotest.Times(times, fault))
+					err := write.run(w)
+					if (err == nil) != (times == 1) {
+						w.t.Errorf("%s, %d times %+v: %v", name, times, fault, err)
+					}
+					var failed *once.Error
+					if errors.As(err, &failed) && failed.State != once.Unknown {
+						w.t.Errorf("%s: the state is %v", name, failed.State)
+					}
+					n, err := w.plain.CountDocuments(w.t.Context(), bson.D{})
+					if want := write.after; err != nil || n != want && (times == 1 || fault.LoseReply) {
+						w.t.Errorf("%s, %d times %+v: %d documents, %v; want %d", name, times, fault, n, err, want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// An _id of the caller's: a duplicate key means success only after a lost message, and only if the document is the same.
+func TestInsertsWithTheCallersID(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		there  bson.D
+		faults int
+		ok     bool
+		state  once.State
+	}{
+		{"the reply is lost", nil, 1, true, 0},
+		{"it was there before", d("_id", 1, "n", 1), 0, false, once.NotApplied},
+		{"it was there before, and the reply is lost", d("_id", 1, "n", 1), 1, true, 0},
+		{"another was there before, and the reply is lost", d("_id", 1, "n", 2), 1, false, once.Unknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, once.Options{}, func(w *world) {
+				if c.there != nil {
+					w.insert(c.there)
+				}
+				w.server.Use("insert", mongotest.Times(c.faults, replyLost))
+				r, err := w.InsertOne(w.t.Context(), d("n", 1, "_id", 1))
+				var failed *once.Error
+				switch {
+				case c.ok && (err != nil || r.InsertedID != int32(1)):
+					w.t.Errorf("%+v, %v", r, err)
+				case !c.ok && (!errors.As(err, &failed) || failed.State != c.state || !mongo.IsDuplicateKeyError(err)):
+					w.t.Errorf("%v; want the state %v", err, c.state)
+				}
+			})
+		})
+	}
+}
+
+// A duplicate key of another index is an error, also after a lost message.
+func TestADuplicateKeyOfAnotherIndex(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		w.insert(d("_id", 1, "key", "a"))
+		_, err := w.plain.Indexes().CreateOne(w.t.Context(), mongo.IndexModel{Keys: d("key", 1), Options: options.Index().SetUnique(true)})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.server.Use("insert", mongotest.Once(requestLost))
+		if _, err := w.InsertOne(w.t.Context(), d("key", "a")); !mongo.IsDuplicateKeyError(err) {
+			w.t.Errorf("%v; want a duplicate key", err)
+		}
+	})
+}
+
+// What the server refuses is not tried again, and was not applied.
+func TestAServersRefusal(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		m := w.record(map[int]mongotest.Fault{0: {Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}})
+		_, err := w.UpdateOne(w.t.Context(), one, increment, upsert)
+		var failed *once.Error
+		if !errors.As(err, &failed) || failed.State != once.NotApplied || m.count() != 1 {
+			w.t.Errorf("%v after %d messages", err, m.count())
+		}
+	})
+	inWorld(t, once.Options{}, func(w *world) {
+		w.record(map[int]mongotest.Fault{1: {Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}})
+		_, err := w.UpdateOne(w.t.Context(), one, increment, upsert)
+		var failed *once.Error
+		if !errors.As(err, &failed) || failed.State != once.Pending {
+			w.t.Errorf("the second step: %v", err)
+		}
+	})
+	// The answer that the server is not the primary means that nothing was applied; the step is sent once more.
+	inWorld(t, once.Options{}, func(w *world) {
+		notPrimary := mongotest.Fault{Error: &mongotest.CommandError{Code: 10107, Message: "not primary"}}
+		m := w.record(map[int]mongotest.Fault{0: notPrimary, 2: notPrimary})
+		if _, err := w.UpdateOne(w.t.Context(), one, increment, upsert); err != nil || m.count() != 4 {
+			w.t.Errorf("%v after %d messages", err, m.count())
+		}
+	})
+}
