@@ -55,6 +55,7 @@ func interruptible() context.Context {
 // cli is the command line.
 type cli struct {
 	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
+	Sweep   sweepCommand   `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
 	Mock    mockServers    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/once"
+)
+
+type sweepCommand struct {
+	URI        string        `name:"uri" required:"" placeholder:"URI" help:"The MongoDB deployment."`
+	NS         []string      `name:"ns" required:"" placeholder:"DATABASE.COLLECTION" help:"The collection whose pending updates are finished; may be repeated."`
+	OlderThan  time.Duration `name:"older-than" default:"10m" help:"The age from which an update is finished."`
+	Field      string        `default:"_once" help:"The documents' field with the pending updates."`
+	Finished   int           `default:"32" help:"How many finished updates a document remembers, as in the programs that make the updates."`
+	ReportOnly bool          `name:"report-only" help:"Count the pending updates, and change nothing."`
+	BatchSize  int32         `name:"batch-size" default:"0" placeholder:"N" help:"Documents in each reply of the server; 0 leaves it to the server."`
+	Timeout    time.Duration `default:"30s" help:"How long a server is looked for."`
+	JSON       bool          `name:"json" help:"Print one line of JSON for each collection."`
+}
+
+// swept is what is printed of a collection. Its JSON form is stable: fields may be added.
+type swept struct {
+	Namespace string       `json:"namespace"`
+	Documents int64        `json:"documents"`
+	Tokens    int64        `json:"tokens"`
+	Applied   int64        `json:"applied"`
+	Abandoned int64        `json:"abandoned"`
+	Pending   int64        `json:"pending"`
+	Oldest    *time.Time   `json:"oldest,omitempty"`
+	Failures  []sweptToken `json:"failures,omitempty"`
+	Error     string       `json:"error,omitempty"`
+}
+
+// sweptToken is an update that is still pending.
+type sweptToken struct {
+	Document string    `json:"document"`
+	Token    string    `json:"token"`
+	At       time.Time `json:"at"`
+	Error    string    `json:"error"`
+}
+
+// Run finishes the pending updates of the collections, one after the other.
+func (c *sweepCommand) Run(s *session) error {
+	spaces, err := c.namespaces()
+	if err != nil {
+		return usageError(err)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(c.URI).SetServerSelectionTimeout(c.Timeout).SetAppName("holdfast sweep"))
+	if err != nil {
+		return usageError(fmt.Errorf("--uri: %w", err))
+	}
+	defer func() { _ = client.Disconnect(context.WithoutCancel(s.ctx)) }()
+	left := int64(0)
+	for _, ns := range spaces {
+		result, err := c.sweep(s, client.Database(ns[0]).Collection(ns[1]))
+		report := reportOf(ns[0]+"."+ns[1], result, err)
+		if !c.ReportOnly {
+			left += report.Pending
+		}
+		if printErr := c.print(s, report); printErr != nil {
+			return cannotRun(printErr)
+		}
+		switch {
+		case s.ctx.Err() != nil:
+			return &failure{exitInterrupted, errors.New("interrupted; what was finished stays finished, and the next sweep goes on")}
+		case err != nil:
+			return cannotRun(err)
+		}
+	}
+	if left > 0 {
+		return &failure{exitUnexpected, fmt.Errorf("%d updates are still pending", left)}
+	}
+	return nil
+}
+
+// namespaces returns the databases and the collections.
+func (c *sweepCommand) namespaces() ([][2]string, error) {
+	if c.OlderThan <= 0 {
+		return nil, fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+	}
+	all := make([][2]string, len(c.NS))
+	for i, ns := range c.NS {
+		database, collection, ok := strings.Cut(ns, ".")
+		if !ok || database == "" || collection == "" {
+			return nil, fmt.Errorf("--ns is %q; it must be a database and a collection with a dot between them", ns)
+		}
+		all[i] = [2]string{database, collection}
+	}
+	return all, nil
+}
+
+func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.SweepResult, error) {
+	updates, err := once.New(collection, once.Options{Field: c.Field, Finished: c.Finished})
+	if err != nil {
+		return once.SweepResult{}, err
+	}
+	o := once.SweepOptions{OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize}
+	if t := terminalOf(s.stderr); t.is {
+		o.Progress = func(r once.SweepResult) {
+			fmt.Fprintf(s.stderr, "\r%s: %d documents, %d updates applied\x1b[K", collection.Name(), r.Documents, r.Applied)
+		}
+		defer fmt.Fprint(s.stderr, "\r\x1b[K")
+	}
+	return updates.Sweep(s.ctx, o)
+}
+
+func reportOf(ns string, r once.SweepResult, err error) swept {
+	report := swept{
+		Namespace: ns, Documents: r.Documents, Tokens: r.Tokens, Applied: r.Applied, Abandoned: r.Abandoned,
+		Pending: r.Tokens - r.Applied - r.Abandoned,
+	}
+	if !r.Oldest.IsZero() {
+		report.Oldest = &r.Oldest
+	}
+	for _, f := range r.Failed {
+		report.Failures = append(report.Failures, sweptToken{f.DocumentID.String(), f.ID.Hex(), f.At, f.Err.Error()})
+	}
+	if err != nil {
+		report.Error = err.Error()
+	}
+	return report
+}
+
+func (c *sweepCommand) print(s *session, r swept) error {
+	if c.JSON {
+		line, err := json.Marshal(r)
+		if err == nil {
+			_, err = fmt.Fprintf(s.stdout, "%s\n", line)
+		}
+		return err
+	}
+	oldest := ""
+	if r.Oldest != nil {
+		oldest = ", the oldest of " + r.Oldest.Format(time.RFC3339)
+	}
+	_, err := fmt.Fprintf(s.stdout, "%s: %d updates in %d documents%s: %d applied, %d abandoned, %d pending\n",
+		r.Namespace, r.Tokens, r.Documents, oldest, r.Applied, r.Abandoned, r.Pending)
+	for _, f := range r.Failures {
+		if err == nil {
+			_, err = fmt.Fprintf(s.stdout, "  document %s, token %s of %s: %s\n", f.Document, f.Token, f.At.Format(time.RFC3339), f.Error)
+		}
+	}
+	return err
+}
