@@ -57,6 +57,8 @@ func (c couchbaseControl) trial(seed int) trial {
 	if d.heldMaps = c.heldMaps; c.heldMaps {
 		d.more = append(d.more, couchbasetest.Version("6.6"))
 		tr.settings.Timing.Durable = 10 * time.Second // a client asks another node for the map every 2.5 s
+		// A client that takes an older map leaves the nodes that are new, with durable writes on their way that last longer than it waits.
+		tr.settings.ReplicationDelay = 1200 * time.Millisecond
 	}
 	tr.deployment = d
 	return tr

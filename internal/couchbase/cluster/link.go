@@ -19,6 +19,7 @@ type link struct {
 	selected bool      // it has the bucket
 	ended    bool
 	doubted  bool      // a NOOP finds out whether it still answers
+	drained  bool      // its node had no vbuckets any more when it left
 	asked    time.Time // when it was last asked for a map, of a spare connection
 }
 

@@ -70,7 +70,7 @@ func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	s, left := b.publish(m)
 	b.mu.Unlock()
 	for _, l := range left {
-		b.cluster.closeAnswered(l.conn)
+		b.cluster.closeAnswered(l)
 	}
 	b.cluster.publish(s)
 	return true

@@ -32,6 +32,7 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	for address, e := range b.endpoints {
 		if kept[address] == nil {
 			if l := e.leave(errLeft); l != nil {
+				l.drained = old.drained(e)
 				left = append(left, l)
 			}
 		}
@@ -53,20 +54,23 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	return s, left
 }
 
-// closeAnswered closes the connection to a node that has left, when its last request is answered. After a rebalance the answers come at
-// once; if the node is a black hole, its requests end soon.
-func (c *Cluster) closeAnswered(conn *kv.Conn) {
-	if conn.InFlight() == 0 || !c.start(func(ctx context.Context) {
-		awaitAnswers(ctx, conn)
-		conn.Close(errLeft)
+// closeAnswered closes the connection to a node that has left, when its last request is answered, or when none has been answered for some
+// time. A node that a rebalance has drained is well, and answers. Any other may have failed: it gets longer than its answers took.
+func (c *Cluster) closeAnswered(l *link) {
+	grace := maxLeaveGrace
+	if !l.drained {
+		grace = min(max(leaveGrace, slowerAnswer*l.conn.LongestAnswer()), maxLeaveGrace)
+	}
+	if l.conn.InFlight() == 0 || !c.start(func(ctx context.Context) {
+		awaitAnswers(ctx, l.conn, grace)
+		l.conn.Close(errLeft)
 	}) {
-		conn.Close(errLeft)
+		l.conn.Close(errLeft)
 	}
 }
 
-// awaitAnswers waits until no request is on its way, or none has been answered for longer than the node's answers take.
-func awaitAnswers(ctx context.Context, conn *kv.Conn) {
-	grace := min(max(leaveGrace, slowerAnswer*conn.LongestAnswer()), maxLeaveGrace)
+// awaitAnswers waits until no request is on its way, or none has been answered for the time of grace.
+func awaitAnswers(ctx context.Context, conn *kv.Conn, grace time.Duration) {
 	quiet := time.Now()
 	for left := conn.InFlight(); left > 0 && time.Since(quiet) < grace; {
 		if !pause(ctx, leaveLook) {

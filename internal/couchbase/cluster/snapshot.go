@@ -12,6 +12,19 @@ type Snapshot struct {
 	Endpoints []*Endpoint
 }
 
+// drained reports whether no vbucket is active at an endpoint any more.
+func (s *Snapshot) drained(e *Endpoint) bool {
+	if s == nil {
+		return false
+	}
+	for v := range s.Map.VBuckets() {
+		if s.endpoint(s.Map.Active(uint16(v))) == e {
+			return false
+		}
+	}
+	return true
+}
+
 // endpoint returns the endpoint of a node, or nil.
 func (s *Snapshot) endpoint(node int) *Endpoint {
 	if node < 0 || node >= len(s.Endpoints) {

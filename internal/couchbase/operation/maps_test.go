@@ -371,15 +371,18 @@ func TestANodeThatLeavesAnswersWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
-// A node whose answers take long gets twice the longest time in which it answered of late.
+// A node whose answers take long gets twice the longest time in which it answered of late. One that had no vbuckets any more gets a second.
 func TestANodeThatLeavesMayBeSlow(t *testing.T) {
 	const usual = 20 * ms
 	for _, c := range []struct {
+		drained     bool
 		takes, ends time.Duration // from the moment in which the node leaves
 		ok          bool
 	}{
-		{2*usual - ms, 2*usual - ms, true},
-		{10 * usual, 2 * usual, false},
+		{false, 2*usual - ms, 2*usual - ms, true},
+		{false, 10 * usual, 2 * usual, false},
+		{true, 999 * ms, 999 * ms, true},
+		{true, 2 * time.Second, time.Second, false},
 	} {
 		var takes atomic.Int64
 		takes.Store(int64(usual))
@@ -396,6 +399,15 @@ func TestANodeThatLeavesMayBeSlow(t *testing.T) {
 			without := newest(2)
 			without.Hosts, without.VBuckets = []string{"b"}, [][]int{{0}, {0}}
 			began := time.Now().Add(ms)
+			if c.drained {
+				time.AfterFunc(ms/2, func() {
+					moved := newest(2)
+					moved.VBuckets = [][]int{{1}, {1}}
+					w.SetMap(moved)
+					w.nodes["b"].Push(true)
+				})
+				without.Revision = 3
+			}
 			time.AfterFunc(ms, func() {
 				w.SetMap(without)
 				w.nodes["b"].Push(true)
