@@ -38,8 +38,8 @@ type server interface {
 // TestKill kills programs with SIGKILL at messages of their updates, the message before or after it was executed. After a sweep, no increment is
 // missing or doubled.
 func TestKill(t *testing.T) {
-	real := os.Getenv("HOLDFAST_MONGODB_URI")
-	if real == "" && os.Getenv("CI") != "" {
+	uri := os.Getenv("HOLDFAST_MONGODB_URI")
+	if uri == "" && os.Getenv("CI") != "" {
 		t.Error("HOLDFAST_MONGODB_URI is not set")
 	}
 	missing, extra := 0, 0
@@ -48,9 +48,9 @@ func TestKill(t *testing.T) {
 			m, e := kill(t, mongotest.RunStandaloneT(t), client)
 			missing, extra = missing+m, extra+e
 		})
-		if real != "" {
+		if uri != "" {
 			t.Run("a real server, "+client, func(t *testing.T) {
-				m, e := kill(t, mongotest.RunProxyT(t, real), client)
+				m, e := kill(t, mongotest.RunProxyT(t, uri), client)
 				missing, extra = missing+m, extra+e
 			})
 		}
