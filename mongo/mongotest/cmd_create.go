@@ -123,9 +123,9 @@ func (x *exec) createField(e *wire.Element) error {
 	return fields.Unsupported("create", string(e.Key))
 }
 
-// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
 func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
-	if !x.conn.set.config.version.AtLeast(7, 0) {
+	if x.result.within != nil || !x.conn.set.config.version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {

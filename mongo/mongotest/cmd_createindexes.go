@@ -127,6 +127,9 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 		}
 	case c.after == c.before:
 		return nil
+	case x.result.within != nil && !x.result.within.created(x.command.full):
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot create new indexes on existing collection %s in a multi-document transaction.", x.command.full)
 	case x.result.within != nil && coll.Live > 0:
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot create new indexes on non-empty collection %s in a multi-document "+
