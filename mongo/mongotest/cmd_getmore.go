@@ -149,6 +149,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	if err := x.failGetMoreLocked(c); err != nil {
 		return nil, err
 	}
+	if err := x.limitCursorLocked(c); err != nil {
+		return nil, err
+	}
 	c.pinned = true
 	return c, nil
 }

@@ -203,6 +203,9 @@ func (x *exec) answer(err error) error {
 // perform runs the command, then waits for its write concern.
 func (x *exec) perform() error {
 	x.applyDefaults()
+	if err := x.timePoints(); err != nil {
+		return err
+	}
 	began := time.Now()
 	if x.command.maxTime > 0 && x.command.name != "getMore" { // there it is the time to wait
 		x.evaluation.endsBy = began.Add(x.command.maxTime)
