@@ -28,6 +28,9 @@ func cmdCreateIndexes(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
+	if err := checkSystemName(x.command.db, x.command.coll); err != nil {
+		return err
+	}
 	c, err := x.indexCreation()
 	if err != nil {
 		return err

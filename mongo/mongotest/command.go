@@ -300,6 +300,11 @@ func (x *exec) collectionName() error {
 	if err := checkNamespace(c.db, string(text)); err != nil {
 		return err
 	}
+	if c.spec.retryable {
+		if err := checkWritable(c.db, string(text)); err != nil {
+			return err
+		}
+	}
 	c.coll = string(text)
 	c.full = c.db + "." + c.coll
 	return nil

@@ -66,6 +66,7 @@ const (
 	NewReplicaSetConfigurationIncompatible  Code = 103
 	NotExactValueField                      Code = 111
 	WriteConflict                           Code = 112
+	CommandNotSupported                     Code = 115
 	ConflictingOperationInProgress          Code = 117
 	DocumentValidationFailure               Code = 121
 	NotAReplicaSet                          Code = 123
@@ -219,6 +220,7 @@ var table = [...]row{
 	{code: NewReplicaSetConfigurationIncompatible, name: "NewReplicaSetConfigurationIncompatible"},
 	{code: NotExactValueField, name: "NotExactValueField"},
 	{code: WriteConflict, name: "WriteConflict", kind: Transient},
+	{code: CommandNotSupported, name: "CommandNotSupported"},
 	{code: ConflictingOperationInProgress, name: "ConflictingOperationInProgress"},
 	{code: DocumentValidationFailure, name: "DocumentValidationFailure"},
 	{code: NotAReplicaSet, name: "NotAReplicaSet"},
