@@ -75,6 +75,9 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := x.command.api.CheckIndex(v.Data); err != nil {
+			return nil, err
+		}
 		c.wanted = append(c.wanted, ix)
 	}
 	if len(c.wanted) == 0 {

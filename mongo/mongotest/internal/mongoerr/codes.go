@@ -88,6 +88,8 @@ const (
 	CannotIndexParallelArrays               Code = 171
 	QueryPlanKilled                         Code = 175
 	AmbiguousIndexKeyPattern                Code = 181
+	ClientMetadataAppNameTooLarge           Code = 184
+	ClientMetadataDocumentTooLarge          Code = 185
 	PrimarySteppedDown                      Code = 189
 	InvalidIndexSpecificationOption         Code = 197
 	NetworkInterfaceExceededTimeLimit       Code = 202
@@ -242,6 +244,8 @@ var table = [...]row{
 	{code: CannotIndexParallelArrays, name: "CannotIndexParallelArrays"},
 	{code: QueryPlanKilled, name: "QueryPlanKilled"},
 	{code: AmbiguousIndexKeyPattern, name: "AmbiguousIndexKeyPattern"},
+	{code: ClientMetadataAppNameTooLarge, name: "ClientMetadataAppNameTooLarge"},
+	{code: ClientMetadataDocumentTooLarge, name: "ClientMetadataDocumentTooLarge"},
 	{code: PrimarySteppedDown, name: "PrimarySteppedDown", kind: RetryableWrite | StateChange},
 	{code: InvalidIndexSpecificationOption, name: "InvalidIndexSpecificationOption"},
 	{code: NetworkInterfaceExceededTimeLimit, name: "NetworkInterfaceExceededTimeLimit"},
