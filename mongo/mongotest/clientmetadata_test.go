@@ -17,7 +17,8 @@ func TestTheMetadataOfAClientAreLimited(t *testing.T) {
 			return bson.D{
 				{Key: "application", Value: bson.D{{Key: "name", Value: app}}},
 				{Key: "driver", Value: bson.D{{Key: "name", Value: "d"}, {Key: "version", Value: "1"}}},
-				{Key: "os", Value: bson.D{{Key: "type", Value: "t"}}}, {Key: "platform", Value: filler},
+				{Key: "os", Value: bson.D{{Key: "type", Value: "t"}}},
+				{Key: "platform", Value: filler},
 			}
 		}
 		b, err := bson.Marshal(of(""))

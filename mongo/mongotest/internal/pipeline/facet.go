@@ -68,11 +68,9 @@ func parseFacet(p *parser, _ string, spec Value) (stage, error) {
 
 func (p *parser) checkFacetStages(steps []step) error {
 	for _, s := range steps {
-		name := ""
+		name := aloneWithin(s)
 		if s.alone {
 			name = s.name
-		} else {
-			name = aloneWithin(s)
 		}
 		if name != "" {
 			return mongoerr.Errorf(40600, "%s is not allowed to be used within a $facet stage", name)
