@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -55,6 +56,9 @@ func cmdAggregate(x *exec) error {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
 	err := a.parse(x.command.db, x.command.coll)
+	if !isNoStage(err) {
+		err = cmp.Or(x.command.api.CheckPipeline(a.stages), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -70,9 +74,6 @@ func cmdAggregate(x *exec) error {
 
 func (x *exec) answerAggregate(a *aggregation) error {
 	name, spec := a.First()
-	if err := x.command.api.CheckStage(name); err != nil {
-		return err
-	}
 	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {
 		return notInTransaction(name)
 	}

@@ -137,6 +137,9 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 		if err := checkNamespace(db, coll); err != nil {
 			return nil, err
 		}
+		if err := checkWritable(db, coll); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

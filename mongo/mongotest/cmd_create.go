@@ -3,6 +3,8 @@ package mongotest
 import (
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -16,8 +18,12 @@ func cmdCreate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(x.command.coll, "system.") {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.command.full)
+	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.conn.set.config.version.AtLeast(9, 0) {
+		return mongoerr.Errorf(12392800, "Creation of a legacy system.buckets timeseries collection '%s' is not allowed when viewless timeseries "+
+			"feature flag is enabled", x.command.full)
+	}
+	if err := checkSystemName(x.command.db, x.command.coll); err != nil {
+		return err
 	}
 	var o store.Options
 	for i := range x.command.args {
@@ -53,7 +59,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
 		if x.conn.set.config.version.AtLeast(5, 3) {
-			o.Clustered, err = store.ParseClustered(v)
+			if o.Unclustered = (v.Type == bson.TypeBoolean || v.IsNumber()) && !v.True(); !o.Unclustered {
+				o.Clustered, err = store.ParseClustered(v)
+			}
 			return true, err
 		}
 	case "timeseries":
@@ -85,6 +93,9 @@ func (x *exec) createLocked(o *store.Options, note *noted) error {
 		return err
 	}
 	if o.ViewOn != "" {
+		if strings.HasPrefix(x.command.coll, systemPrefix) {
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "View name cannot start with 'system.', which is reserved for system namespaces")
+		}
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
@@ -123,9 +134,9 @@ func (x *exec) createField(e *wire.Element) error {
 	return fields.Unsupported("create", string(e.Key))
 }
 
-// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
 func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
-	if !x.conn.set.config.version.AtLeast(7, 0) {
+	if x.result.within != nil || !x.conn.set.config.version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {

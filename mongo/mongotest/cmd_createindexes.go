@@ -28,6 +28,9 @@ func cmdCreateIndexes(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
+	if err := checkSystemName(x.command.db, x.command.coll); err != nil {
+		return err
+	}
 	c, err := x.indexCreation()
 	if err != nil {
 		return err
@@ -70,6 +73,9 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		}
 		ix, err := store.ParseIndex(slices.Clone(v.Data), lenient)
 		if err != nil {
+			return nil, err
+		}
+		if err := x.command.api.CheckIndex(v.Data); err != nil {
 			return nil, err
 		}
 		c.wanted = append(c.wanted, ix)
@@ -127,6 +133,9 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 		}
 	case c.after == c.before:
 		return nil
+	case x.result.within != nil && !x.result.within.created(x.command.full):
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot create new indexes on existing collection %s in a multi-document transaction.", x.command.full)
 	case x.result.within != nil && coll.Live > 0:
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot create new indexes on non-empty collection %s in a multi-document "+

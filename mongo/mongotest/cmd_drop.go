@@ -15,6 +15,9 @@ func cmdDrop(x *exec) error {
 	note := x.note(0, nil)
 	err := x.writing(func() error {
 		if c := x.conn.member.data.Collections[x.command.full]; c != nil {
+			if err := checkDropping(x.command.db, x.command.coll); err != nil {
+				return err
+			}
 			if dropped = true; !c.IsView() {
 				indexes = c.Def.Built()
 			}

@@ -41,7 +41,12 @@ func cmdGetMore(x *exec) error {
 		return err
 	}
 	err = x.nextBatch(c, size)
-	x.returnCursor(c, err == nil && !c.exhausted())
+	more := err == nil && !c.exhausted()
+	x.returnCursor(c, more)
+	if more && x.mayStream() {
+		x.result.streaming = true
+		x.result.out[wire.HeaderLength] |= byte(wire.MoreToCome)
+	}
 	return err
 }
 
@@ -142,6 +147,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	}
 	_, x.result.watches = c.feed.(*changeStream)
 	if err := x.failGetMoreLocked(c); err != nil {
+		return nil, err
+	}
+	if err := x.limitCursorLocked(c); err != nil {
 		return nil, err
 	}
 	c.pinned = true

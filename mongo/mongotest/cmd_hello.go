@@ -41,6 +41,9 @@ func cmdHello(x *exec) error {
 	if err != nil {
 		return err
 	}
+	if err := checkClient(x.arg("client")); err != nil {
+		return err
+	}
 	if err := x.checkBalancing(&a); err != nil {
 		return err
 	}

@@ -88,10 +88,7 @@ func (r *renaming) check() error {
 	if err := checkNamespace(db, coll); err != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "error with target namespace: %s", mongoerr.From(err).Message)
 	}
-	if strings.HasPrefix(coll, "system.") {
-		return mongoerr.Errorf(mongoerr.IllegalOperation, "error with target namespace: Invalid system namespace: %s", r.to)
-	}
-	return nil
+	return checkRenaming(r.from, r.to)
 }
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.

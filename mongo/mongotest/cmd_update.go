@@ -50,17 +50,17 @@ func cmdUpdate(x *exec) error {
 		return err
 	}
 	for i := range list {
-		if list[i].isNoStage() {
+		if isNoStage(list[i].err) {
 			return list[i].err // of the whole command, although the other statements were executed
 		}
 	}
 	return nil
 }
 
-// isNoStage reports whether a pipeline has an element that is no stage.
-func (s *updateStatement) isNoStage() bool {
+// isNoStage reports whether an error says that an element of a pipeline is no stage.
+func isNoStage(err error) bool {
 	var e *mongoerr.Error
-	return errors.As(s.err, &e) && (e.Code == mongoerr.NotOneStage || e.Code == mongoerr.UnknownStage)
+	return errors.As(err, &e) && (e.Code == mongoerr.NotOneStage || e.Code == mongoerr.UnknownStage)
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.

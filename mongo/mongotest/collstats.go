@@ -1,10 +1,24 @@
 package mongotest
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
+
+// noStats returns why the stage $collStats finds nothing in a namespace without a collection, nil if it asks for nothing that is in one.
+func noStats(ns string, spec query.Value) error {
+	for _, option := range []string{"storageStats", "count", "queryExecStats"} {
+		if v := query.Lookup(spec.Data, option); !v.Missing() && v.Type != bson.TypeNull {
+			return mongoerr.Errorf(mongoerr.NamespaceNotFound,
+				"Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s] not found.", option, ns)
+		}
+	}
+	return nil
+}
 
 // appendCollStats writes the sizes of a collection, nil for none, in units of scale.
 func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {

@@ -138,6 +138,9 @@ func (x *exec) parse(doc []byte) error {
 	if err := c.checkFields(); err != nil {
 		return err
 	}
+	if err := c.api.CheckFields(c.name, c.args); err != nil {
+		return err
+	}
 	if err := x.hear(); err != nil {
 		return err
 	}
@@ -155,6 +158,8 @@ func (x *exec) generic(e *wire.Element) error {
 			}
 			c.db, c.full = string(text), ""
 		}
+	case "$readPreference":
+		return x.readPreference(e)
 	case "lsid":
 		return c.session(e)
 	case "txnNumber":
@@ -184,8 +189,6 @@ func (x *exec) generic(e *wire.Element) error {
 // genericOption takes an element that says how every command may be executed, or adds it to the args.
 func (c *command) genericOption(e *wire.Element) error {
 	switch string(e.Key) {
-	case "$readPreference":
-		return c.readPreference(e)
 	case "readConcern":
 		return c.parseReadConcern(e)
 	case "writeConcern":
@@ -299,6 +302,11 @@ func (x *exec) collectionName() error {
 	}
 	if err := checkNamespace(c.db, string(text)); err != nil {
 		return err
+	}
+	if c.spec.retryable {
+		if err := checkWritable(c.db, string(text)); err != nil {
+			return err
+		}
 	}
 	c.coll = string(text)
 	c.full = c.db + "." + c.coll

@@ -16,6 +16,7 @@ type cursor struct {
 	vars       any     // of the projection
 	origin     *origin // whose documents these are, nil if they are nobody's
 	await      bool    // a getMore waits for something to return
+	limited    bool    // its command had a maxTimeMS
 	pinned     bool    // a getMore is under way
 	ends       bool    // the server knows without looking further that the last document is the last
 	full       bool    // so was the last batch, which does not show that there is nothing behind it
@@ -112,6 +113,7 @@ func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) er
 // open writes a cursor's first batch, and keeps the cursor if there is or may be more.
 func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 	c.ns, c.vars, c.lsid, c.txn = x.command.full, x.result.vars.values, string(x.command.lsid), x.transactionNumber()
+	c.limited = x.command.maxTime > 0
 	list, err := x.appendBatch(nil, c, "firstBatch", first)
 	if err != nil {
 		return x.executing(x.command.name, err)

@@ -203,6 +203,9 @@ func (x *exec) answer(err error) error {
 // perform runs the command, then waits for its write concern.
 func (x *exec) perform() error {
 	x.applyDefaults()
+	if err := x.timePoints(); err != nil {
+		return err
+	}
 	began := time.Now()
 	if x.command.maxTime > 0 && x.command.name != "getMore" { // there it is the time to wait
 		x.evaluation.endsBy = began.Add(x.command.maxTime)
@@ -250,8 +253,19 @@ func (x *exec) execute(point pointAction) error {
 	return nil
 }
 
-// send hands the reply to the connection, unless middleware says otherwise or the client wants none.
+// send delivers the reply, and the others if it is the first of a stream.
 func (x *exec) send(reply *Reply) error {
+	switch err := x.deliver(reply); {
+	case err != nil || !x.result.streaming:
+		return err
+	case x.command.name == "getMore":
+		return x.streamBatches()
+	}
+	return x.stream()
+}
+
+// deliver hands the reply to the connection, unless middleware says otherwise or the client wants none.
+func (x *exec) deliver(reply *Reply) error {
 	out, err := x.wrap(x.result.out)
 	if err != nil {
 		return err
@@ -276,9 +290,6 @@ func (x *exec) send(reply *Reply) error {
 		return ended
 	}
 	x.markAnswered(len(out) > 0)
-	if x.result.streaming && ended == nil {
-		return x.stream()
-	}
 	return ended
 }
 

@@ -1,6 +1,9 @@
 package mongotest
 
 import (
+	"cmp"
+	"fmt"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
@@ -17,11 +20,17 @@ import (
 const (
 	// FailCommand acts before a command is executed, or on its reply.
 	FailCommand = "failCommand"
-	// FailWrite acts when a retryable write or a transaction's commit has written: it closes the connection, and with an
-	// error code the writes are undone.
+	// FailWrite acts when a retryable write has written, and counts the documents that it wrote: it closes the connection. With an
+	// error code, the document on which it acts and those after it are not written.
 	FailWrite = "onPrimaryTransactionalWrite"
 	// FailGetMore makes a getMore fail that has found its cursor, which is then gone.
 	FailGetMore = "failGetMoreAfterCursorCheckout"
+	// AlwaysTimeOut makes a command with a maxTimeMS fail with error 50, also a getMore of a cursor whose command had one.
+	AlwaysTimeOut = "maxTimeAlwaysTimeOut"
+	// NeverTimeOut makes the maxTimeMS of commands have no effect.
+	NeverTimeOut = "maxTimeNeverTimeOut"
+	// StopReplication keeps a secondary from fetching entries of the oplog as long as it is set.
+	StopReplication = "stopReplProducer"
 )
 
 // pointAction is what a fail point does to a command that is executed all the same, or to its reply.
@@ -38,6 +47,10 @@ func cmdConfigureFailPoint(x *exec) error {
 	if !isFailPoint(name) {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
+	mode := x.arg("mode")
+	if mode.Missing() {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "When setting a failpoint, you must supply a 'mode'")
+	}
 	p := failpoint.New()
 	off := true
 	for i := range x.command.args {
@@ -48,21 +61,28 @@ func cmdConfigureFailPoint(x *exec) error {
 			off, err = p.Mode(e)
 		case "data":
 			err = p.Data(e)
-		default:
-			err = fields.Unknown(x.command.name, string(e.Key))
 		}
 		if err != nil {
 			return err
 		}
 	}
+	if off {
+		p = nil
+	}
 	x.conn.set.mu.Lock()
 	defer x.conn.set.mu.Unlock()
-	if off {
-		delete(x.conn.server.points, name)
-	} else {
-		x.conn.server.points[name] = p
-	}
+	x.conn.server.setPointLocked(name, p)
 	return nil
+}
+
+// setPointLocked sets a fail point, or ends it with nil.
+func (s *server) setPointLocked(name string, p *failpoint.Point) {
+	if p != nil {
+		s.points[name] = p
+		return
+	}
+	delete(s.points, name)
+	s.set.wakeLocked() // who does not fetch
 }
 
 // failPoint does what the member's fail point says about the command in hand.
@@ -96,7 +116,7 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 	switch {
 	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.AppName != "" && p.AppName != x.appName():
+	case p.AppName != "" && p.AppName != x.appName(), p.Thread != "" && p.Thread != fmt.Sprintf("conn%d", x.conn.id):
 		return false
 	}
 	coll := x.command.first
@@ -117,25 +137,34 @@ func (x *exec) appName() string {
 	return x.conn.appName
 }
 
-// failWriteLocked does what the fail point for writes says about the entries since an index of the oplog.
+// failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since an
+// index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.conn.member
 	p := m.points[FailWrite]
-	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.Take() {
+	if p == nil || !x.command.hasTxn {
 		return nil
 	}
-	if p.HasCode {
-		m.takeBackLocked(since)
+	var err error
+	for at := since + 1; at <= m.data.Log.Last(); at++ {
+		if m.data.Log.At(at).Session == nil || !p.Take() {
+			continue
+		}
+		if !p.Stays {
+			err = errHangUp
+		}
+		if p.HasCode {
+			m.takeBackLocked(at - 1)
+			return cmp.Or(err, error(mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
+				sessionName(x.command.lsid), x.command.txn)))
+		}
 	}
-	return errHangUp
+	return err
 }
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.conn.server.points[FailGetMore]
-	if p == nil {
-		p = x.conn.member.points[FailGetMore] // of the member behind a mongos
-	}
+	p := x.pointLocked(FailGetMore)
 	if p == nil || !p.Take() {
 		return nil
 	}
@@ -145,4 +174,13 @@ func (x *exec) failGetMoreLocked(c *cursor) error {
 		code = p.Code
 	}
 	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// pointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
+func (x *exec) pointLocked(name string) *failpoint.Point {
+	p := x.conn.server.points[name]
+	if p == nil && x.conn.member != nil {
+		p = x.conn.member.points[name]
+	}
+	return p
 }

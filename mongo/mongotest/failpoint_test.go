@@ -78,12 +78,12 @@ func TestBadFailPointsAreRefused(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	for command, code := range map[string]int64{
-		`{"configureFailPoint": "hangForEver", "mode": "alwaysOn", "$db": "admin"}`:                                                        238,
-		`{"configureFailPoint": "failCommand", "mode": "sometimes", "$db": "admin"}`:                                                       2,
-		`{"configureFailPoint": "failCommand", "mode": {"times": -1}, "$db": "admin"}`:                                                     2,
-		`{"configureFailPoint": "failCommand", "mode": {"activationProbability": 1}, "$db": "admin"}`:                                      14,
-		`{"configureFailPoint": "failCommand", "mode": {"activationProbability": {"$numberDouble": "1.5"}}, "$db": "admin"}`:               2,
-		`{"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": {"failCommands": ["find"], "threadName": "x"}, "$db": "admin"}`: 238,
+		`{"configureFailPoint": "hangForEver", "mode": "alwaysOn", "$db": "admin"}`:                                          238,
+		`{"configureFailPoint": "failCommand", "mode": "sometimes", "$db": "admin"}`:                                         2,
+		`{"configureFailPoint": "failCommand", "mode": {"times": -1}, "$db": "admin"}`:                                       2,
+		`{"configureFailPoint": "failCommand", "mode": {"activationProbability": 1}, "$db": "admin"}`:                        14,
+		`{"configureFailPoint": "failCommand", "mode": {"activationProbability": {"$numberDouble": "1.5"}}, "$db": "admin"}`: 2,
+		`{"configureFailPoint": "failCommand", "data": {"failCommands": ["find"]}, "$db": "admin"}`:                          20,
 	} {
 		if got := number(c.run("%s", command), "code"); got != code {
 			t.Errorf("%s fails with %d, want %d", command, got, code)
@@ -103,8 +103,9 @@ func TestFailCommandNames(t *testing.T) {
 		{`"failCommands": ["findAndModify"]`, `{"findandmodify": "c", "remove": true, "$db": "db"}`},
 		{`"failCommands": ["find"], "namespace": "db.c"`, `{"find": "c", "$db": "db"}`},
 		{`"failCommands": ["getMore"], "namespace": "db.c"`, more},
+		{`"failCommands": ["find"], "errmsg": "x", "unknown": {}`, `{"find": "c", "$db": "db"}`},
 	} {
-		c.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {%s, "errorCode": 8}, "$db": "admin"}`, test.data)
+		c.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {%s, "errorCode": 8}, "appName": "x", "$db": "admin"}`, test.data)
 		if got := number(c.run("%s", test.command), "code"); got != 8 {
 			t.Errorf("%s: %s fails with %d, want 8", test.data, test.command, got)
 		}

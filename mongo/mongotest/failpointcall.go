@@ -12,7 +12,7 @@ import (
 // FailPoint is what the command configureFailPoint tells a member: the same engine does it, and either way replaces and ends
 // what the other has set.
 type FailPoint struct {
-	// Name is FailCommand, also if it is empty, FailWrite or FailGetMore.
+	// Name is FailCommand, also if it is empty, or another of the fail points that there are.
 	Name string
 	// Times is how often it acts, always if it is 0, after it has let Skip commands pass.
 	Times, Skip int
@@ -51,7 +51,7 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	m.points[name] = p
+	m.setPointLocked(name, p)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	delete(m.points, name)
+	m.setPointLocked(name, nil)
 }
 
 func (f *FailPoint) compile() (*failpoint.Point, error) {
@@ -96,5 +96,9 @@ func (f *FailPoint) compile() (*failpoint.Point, error) {
 }
 
 func isFailPoint(name string) bool {
-	return name == FailCommand || name == FailWrite || name == FailGetMore
+	switch name {
+	case FailCommand, FailWrite, FailGetMore, AlwaysTimeOut, NeverTimeOut, StopReplication:
+		return true
+	}
+	return false
 }

@@ -155,6 +155,16 @@ func (x *exec) appendRecoveryToken(err error) {
 }
 
 // readPreference notes which members may answer the command.
+func (x *exec) readPreference(e *wire.Element) error {
+	if err := x.command.readPreference(e); err != nil {
+		return err
+	}
+	if least := 90 * time.Second; x.conn.mongos != nil && x.command.staleness > 0 && x.command.staleness < least {
+		return mongoerr.Errorf(mongoerr.MaxStalenessOutOfRange, "maxStalenessSeconds value can not be less than %d", least/time.Second)
+	}
+	return nil
+}
+
 func (c *command) readPreference(e *wire.Element) error {
 	doc, err := c.genericDocument(e)
 	if doc == nil {

@@ -39,6 +39,11 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c == nil {
+		if err := noStats(ns, spec); err != nil {
+			return nil, err
+		}
+	}
 	whole, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "ns", ns)
 	dst = wire.AppendString(dst, "host", x.conn.member.addr)
@@ -53,10 +58,6 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			at, d := wire.BeginEmbedded(dst, option)
 			dst = wire.EndDocument(appendCollStats(d, c, 1), at)
 		case "count":
-			if c == nil {
-				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound,
-					"Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
-			}
 			dst = query.AppendSmallest(dst, "count", int64(c.Live))
 		default:
 			return nil, fields.Unsupported("$collStats", option)

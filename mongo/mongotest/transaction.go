@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -107,6 +108,11 @@ func (t *transaction) write(e *store.Entry) error {
 
 // wrote reports whether there are more writes than n.
 func (t *transaction) wrote(n int) bool { return len(t.writes) > n }
+
+// created reports whether the transaction has created a collection.
+func (t *transaction) created(ns string) bool {
+	return slices.ContainsFunc(t.writes, func(e *store.Entry) bool { return e.Kind == store.Create && e.NS == ns })
+}
 
 // outdated reports whether the transaction sees something else than there is where an entry writes.
 func (t *transaction) outdated(e *store.Entry) bool {

@@ -305,6 +305,26 @@ func TestTransactions(t *testing.T) {
 			-  | {"insert": "d", "documents": [{"_id": 2, "n": 1}]} | write error 11000`,
 		"no index on what there is": `
 			A+ | {"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]} | 263`,
+		"no index on an empty collection that was there before": `
+			-  | {"create": "d"} | ok
+			A+ | {"createIndexes": "d", "indexes": [{"key": {"n": 1}, "name": "n"}]} | 263`,
+		"an index that is there already is no new one": `
+			-  | {"createIndexes": "d", "indexes": [{"key": {"n": 1}, "name": "n"}]} | ok
+			A+ | {"createIndexes": "d", "indexes": [{"key": {"n": 1}, "name": "n"}]} | ok`,
+		"no index on a collection of the transaction that has documents": `
+			A+ | {"create": "d"} | ok
+			A  | {"insert": "d", "documents": [{"_id": 1}]} | n 1
+			A  | {"createIndexes": "d", "indexes": [{"key": {"n": 1}, "name": "n"}]} | 263`,
+		"a collection that was there before is not created": `
+			-  | {"create": "d"} | ok
+			A+ | {"create": "d"} | 48`,
+		"a collection of the transaction is not created again": `
+			A+ | {"create": "d"} | ok
+			A  | {"create": "d"} | 48
+			A  | FIND | 251 T`,
+		"a view that was there before is not created": `
+			-  | {"create": "v", "viewOn": "c", "pipeline": []} | ok
+			A+ | {"create": "v", "viewOn": "c", "pipeline": []} | 48`,
 		"not what has another shape since it began": `
 			A+ | {"find": "other"} |
 			-  | {"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]} | ok
@@ -557,6 +577,26 @@ func TestTransactionsNeedAReplicaSet(t *testing.T) {
 	p.play("A+ | FIND | 20")
 	old := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("4.2")))
 	old.play(`A+ | {"create": "d"} | 263`)
+}
+
+// TestTheCursorOfABulkWriteStaysInItsTransaction fetches and kills it there, in the database admin, which others do not use in one.
+func TestTheCursorOfABulkWriteStaysInItsTransaction(t *testing.T) {
+	p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("8.0")))
+	const write = `{"bulkWrite": 1, "ops": [{"insert": 0, "document": {}}, {"insert": 0, "document": {}}, {"insert": 0, "document": {}}],
+		"nsInfo": [{"ns": "test.c"}], "cursor": {"batchSize": 1}, "$db": "admin"}`
+	id := number(p.run("A+", write), "cursor", "id")
+	more := fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "$cmd.bulkWrite", "batchSize": 1, "$db": "admin"}`, id)
+	if got := p.run("A", more); number(got, "cursor", "nextBatch", "0", "idx") != 1 || number(got, "cursor", "id") != id {
+		t.Errorf("getMore is answered %v", got)
+	}
+	if got := p.run("-", more); number(got, "code") != 50736 {
+		t.Errorf("getMore without the session is answered %v", got)
+	}
+	kill := fmt.Sprintf(`{"killCursors": "$cmd.bulkWrite", "cursors": [{"$numberLong": "%d"}], "$db": "admin"}`, id)
+	if got := p.run("A", kill); number(got, "cursorsKilled", "0") != id {
+		t.Errorf("killCursors is answered %v", got)
+	}
+	p.play("A | COMMIT | ok")
 }
 
 // TestWhoMakesCollections checks that before 4.4 a transaction makes no collection to write into.

@@ -22,10 +22,12 @@ type Point struct {
 
 	Commands          map[string]bool
 	AppName           string
+	Thread            string // the name of the connection's thread
 	Namespace         string
 	Code              mongoerr.Code
 	HasCode           bool
 	Closes            bool
+	Stays             bool // closeConnection was said to be false
 	Block             time.Duration
 	Labels            []string // nil if not given
 	WriteConcernError []byte
@@ -96,14 +98,13 @@ func (p *Point) Data(e *wire.Element) error {
 	}
 	it := wire.Elements(append([]byte(nil), doc...))
 	for it.Next() {
-		if err := p.datum(&it.Element); err != nil {
-			return err
-		}
+		p.datum(&it.Element)
 	}
 	return it.Err
 }
 
-func (p *Point) datum(e *wire.Element) error {
+// datum takes one of the data. The real server ignores those that no fail point has.
+func (p *Point) datum(e *wire.Element) {
 	n, _ := e.Int64()
 	switch string(e.Key) {
 	case "failCommands":
@@ -113,7 +114,7 @@ func (p *Point) datum(e *wire.Element) error {
 	case "errorCode", "failBeforeCommitExceptionCode":
 		p.Code, p.HasCode = mongoerr.Code(n), true
 	case "closeConnection":
-		p.Closes = e.True()
+		p.Closes, p.Stays = e.True(), !e.True()
 	case "blockConnection":
 		if !e.True() {
 			p.Block = -1
@@ -133,11 +134,9 @@ func (p *Point) datum(e *wire.Element) error {
 		p.AppName = string(e.Text())
 	case "namespace":
 		p.Namespace = string(e.Text())
-	case "failInternalCommands", "failLocalClients":
-	default:
-		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the datum '%s' of failCommand is not supported", e.Key)
+	case "threadName":
+		p.Thread = string(e.Text())
 	}
-	return nil
 }
 
 // Take counts a command down and reports whether the fail point acts on it.

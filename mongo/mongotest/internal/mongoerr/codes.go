@@ -66,6 +66,7 @@ const (
 	NewReplicaSetConfigurationIncompatible  Code = 103
 	NotExactValueField                      Code = 111
 	WriteConflict                           Code = 112
+	CommandNotSupported                     Code = 115
 	ConflictingOperationInProgress          Code = 117
 	DocumentValidationFailure               Code = 121
 	NotAReplicaSet                          Code = 123
@@ -87,6 +88,8 @@ const (
 	CannotIndexParallelArrays               Code = 171
 	QueryPlanKilled                         Code = 175
 	AmbiguousIndexKeyPattern                Code = 181
+	ClientMetadataAppNameTooLarge           Code = 184
+	ClientMetadataDocumentTooLarge          Code = 185
 	PrimarySteppedDown                      Code = 189
 	InvalidIndexSpecificationOption         Code = 197
 	NetworkInterfaceExceededTimeLimit       Code = 202
@@ -219,6 +222,7 @@ var table = [...]row{
 	{code: NewReplicaSetConfigurationIncompatible, name: "NewReplicaSetConfigurationIncompatible"},
 	{code: NotExactValueField, name: "NotExactValueField"},
 	{code: WriteConflict, name: "WriteConflict", kind: Transient},
+	{code: CommandNotSupported, name: "CommandNotSupported"},
 	{code: ConflictingOperationInProgress, name: "ConflictingOperationInProgress"},
 	{code: DocumentValidationFailure, name: "DocumentValidationFailure"},
 	{code: NotAReplicaSet, name: "NotAReplicaSet"},
@@ -240,6 +244,8 @@ var table = [...]row{
 	{code: CannotIndexParallelArrays, name: "CannotIndexParallelArrays"},
 	{code: QueryPlanKilled, name: "QueryPlanKilled"},
 	{code: AmbiguousIndexKeyPattern, name: "AmbiguousIndexKeyPattern"},
+	{code: ClientMetadataAppNameTooLarge, name: "ClientMetadataAppNameTooLarge"},
+	{code: ClientMetadataDocumentTooLarge, name: "ClientMetadataDocumentTooLarge"},
 	{code: PrimarySteppedDown, name: "PrimarySteppedDown", kind: RetryableWrite | StateChange},
 	{code: InvalidIndexSpecificationOption, name: "InvalidIndexSpecificationOption"},
 	{code: NetworkInterfaceExceededTimeLimit, name: "NetworkInterfaceExceededTimeLimit"},

@@ -68,19 +68,32 @@ func parseFacet(p *parser, _ string, spec Value) (stage, error) {
 
 func (p *parser) checkFacetStages(steps []step) error {
 	for _, s := range steps {
-		name, alone := s.name, s.alone
-		if j, ok := s.stage.(interface{ steps() []step }); ok && !alone {
-			for _, inner := range j.steps() {
-				if inner.alone && !inner.source {
-					name, alone = inner.name+" inside of "+s.name, true
-				}
-			}
+		name := aloneWithin(s)
+		if s.alone {
+			name = s.name
 		}
-		if alone {
+		if name != "" {
 			return mongoerr.Errorf(40600, "%s is not allowed to be used within a $facet stage", name)
 		}
 	}
 	return p.checkOrder(steps)
+}
+
+// aloneWithin names a stage in the pipelines of a stage, at any depth, that no $facet may have; "" if there is none.
+func aloneWithin(s step) string {
+	outer, ok := s.stage.(interface{ steps() []step })
+	if !ok {
+		return ""
+	}
+	for _, inner := range outer.steps() {
+		if inner.alone && inner.name != "$documents" {
+			return inner.name + " inside of " + s.name
+		}
+		if name := aloneWithin(inner); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 func (s *facet) run(r *runner, in stream) stream {

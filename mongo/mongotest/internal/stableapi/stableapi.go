@@ -28,13 +28,11 @@ const (
 	TestDeprecation = "testDeprecation" // deprecated in version 1
 )
 
-// unstableStages are the stages that version 1 of the API does not have.
-var unstableStages = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats"}
-
 // Fields are the fields with which a client declares the API that it uses.
 type Fields struct {
 	version     string
 	declared    bool // there is a version
+	qualified   bool // one of the other two fields is there
 	strict      bool // the client uses nothing but version 1
 	deprecation bool // the client uses nothing that is deprecated
 }
@@ -57,9 +55,9 @@ func (a *Fields) Read(command string, e *wire.Element) error {
 	case "apiVersion":
 		a.version, a.declared = string(e.Text()), true
 	case "apiStrict":
-		a.strict = e.True()
+		a.strict, a.qualified = e.True(), true
 	default:
-		a.deprecation = e.True()
+		a.deprecation, a.qualified = e.True(), true
 	}
 	return nil
 }
@@ -67,7 +65,7 @@ func (a *Fields) Read(command string, e *wire.Element) error {
 // Check refuses another version of the API, and a command that the client has said it does not use.
 func (a *Fields) Check(command string) error {
 	switch _, notNumber := strconv.ParseUint(a.version, 10, 31); {
-	case !a.declared && (a.strict || a.deprecation):
+	case !a.declared && a.qualified:
 		return mongoerr.Errorf(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
 	case !a.declared:
 		return nil
@@ -78,19 +76,11 @@ func (a *Fields) Check(command string) error {
 	case a.strict && !slices.Contains(stableCommands, command):
 		return mongoerr.Errorf(mongoerr.APIStrictError,
 			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
-				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
+				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", command)
 	case a.deprecation && command == TestDeprecation:
 		return mongoerr.Errorf(mongoerr.APIDeprecationError,
 			"Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1. Information on supported commands and "+
-				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
+				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", command)
 	}
 	return nil
-}
-
-// CheckStage refuses a stage in the same way.
-func (a *Fields) CheckStage(name string) error {
-	if !a.strict || !slices.Contains(unstableStages, name) {
-		return nil
-	}
-	return mongoerr.Errorf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
 }

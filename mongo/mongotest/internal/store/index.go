@@ -22,9 +22,10 @@ type Index struct {
 	Hidden   bool
 	partial  *query.Filter // nil if every document is in it
 	collate  *collation.Collation
-	Flaw     error // why it cannot be built after all
-	Late     bool  // and that this shows when building has begun
-	clusters bool  // it is the order in which a clustered collection keeps its documents
+	Flaw     error  // why it cannot be built after all
+	Late     bool   // and that this shows when building has begun
+	plane    *plane // of a 2d index
+	clusters bool   // it is the order in which a clustered collection keeps its documents
 }
 
 // CheckTimeseries refuses kinds of indexes that no time-series collection may have.
@@ -46,7 +47,7 @@ func (ix *Index) Ordered() bool { return ix.plugin == "" }
 
 // constrains reports whether a document may be refused because of the index.
 func (ix *Index) constrains() bool {
-	return ix.Ordered() && ix != IDIndex && (ix.refusesDuplicates() || len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
+	return ix.plane != nil || ix.Ordered() && ix != IDIndex && (ix.refusesDuplicates() || len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
 }
 
 // mayBePlace reports whether a path has a name, after the first, that an element of an array may have too.

@@ -264,6 +264,8 @@ func (r *specReader) keyPart(name string, v query.Value) error {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "GeoHaystack indexes cannot be created in version 5.0 and above")
 	case !slices.Contains(plugins[:4], string(v.Text())):
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v.Text())
+	case r.plugin != "" && r.plugin != wildcard && r.plugin != string(v.Text()):
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Can't use more than one index plugin for a single index.")
 	default:
 		r.plugin = string(v.Text())
 	}
@@ -341,12 +343,20 @@ func (r *specReader) finish() (*Index, error) {
 	case r.Unique && r.plugin != "":
 		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
 	}
+	if err == nil {
+		err = r.checkPlugin()
+	}
 	if err != nil {
 		return nil, r.inSpecification(err, true)
 	}
 	r.Pattern = slices.Clone(r.Pattern)
-	if r.plugin == "text" {
+	switch r.plugin {
+	case "text":
 		r.ofText()
+	case "2d":
+		r.ofPlane()
+	case "2dsphere":
+		r.ofSphere()
 	}
 	r.Raw = r.kept()
 	ix := r.Index
@@ -356,7 +366,7 @@ func (r *specReader) finish() (*Index, error) {
 // kept writes the specification in the real server's order: what it puts first, then the rest as it was given.
 func (r *specReader) kept() []byte {
 	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendValue(dst, "v", r.v.Type, r.v.Data)
+	dst = wire.AppendInt32(dst, "v", int32(r.v.Clamped32()))
 	if r.Unique {
 		dst = wire.AppendBool(dst, "unique", true)
 	}
@@ -370,6 +380,14 @@ func (r *specReader) kept() []byte {
 			dst = wire.AppendBool(dst, string(e.Key), e.True())
 		case "bits", "min", "max":
 			if r.plugin == "2d" {
+				dst = wire.AppendElement(dst, e)
+			}
+		case "2dsphereIndexVersion":
+			if r.plugin == "2dsphere" {
+				dst = wire.AppendElement(dst, e)
+			}
+		case "textIndexVersion":
+			if r.plugin == "text" {
 				dst = wire.AppendElement(dst, e)
 			}
 		default:

@@ -22,7 +22,8 @@ func (r *specReader) ofText() {
 		}
 		it := wire.Elements(e.Document())
 		for e.Document() != nil && it.Next() {
-			weights[string(it.Key)] = query.Of(it.Element)
+			weight := query.Of(it.Element)
+			weights[string(it.Key)] = query.Int32(int32(weight.Clamped32()))
 		}
 	}
 	at, pattern := wire.BeginDocument(nil)
@@ -59,17 +60,23 @@ func weightsDocument(weights map[string]query.Value) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// withDefaults adds the options of a text index that were not given.
+// withDefaults puts the options that every text index has behind the others, with what those are that were not given.
 func withDefaults(given []wire.Element) []wire.Element {
 	text := func(s string) []byte { return wire.AppendString(nil, "", s)[2:] }
-	for _, d := range []wire.Element{
+	known := []wire.Element{
 		{Type: bson.TypeString, Key: []byte("default_language"), Value: text("english")},
 		{Type: bson.TypeString, Key: []byte("language_override"), Value: text("language")},
 		{Type: bson.TypeInt32, Key: []byte("textIndexVersion"), Value: query.Int32(3).Data},
-	} {
-		if !slices.ContainsFunc(given, func(e wire.Element) bool { return string(e.Key) == string(d.Key) }) {
-			given = append(given, d)
-		}
 	}
-	return given
+	return append(slices.DeleteFunc(given, func(e wire.Element) bool {
+		i := slices.IndexFunc(known, func(d wire.Element) bool { return string(e.Key) == string(d.Key) })
+		if i < 0 {
+			return false
+		}
+		if v := query.Of(e); v.IsNumber() {
+			e.Type, e.Value = bson.TypeInt32, query.Int32(int32(v.Clamped32())).Data
+		}
+		known[i] = e
+		return true
+	}), known...)
 }

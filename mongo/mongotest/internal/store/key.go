@@ -36,6 +36,9 @@ func (ix *Index) Keys(doc []byte) ([]Key, error) {
 	if ix.partial != nil && !ix.partial.Match(doc) {
 		return nil, nil
 	}
+	if ix.plane != nil {
+		return nil, ix.plane.check(ix.Paths[0], doc)
+	}
 	if ix.collate != nil {
 		doc = ix.collate.Document(doc)
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -33,22 +35,41 @@ func (d *Definition) Info(name string, nameOnly bool) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// Listed returns the specification as listIndexes has it. Simple adds the simple collation to one without a collation.
-func (ix *Index) Listed(simple bool) []byte {
+// Listed returns the specification as listIndexes has it. With typed, which came with 9.0, each option has the place and the
+// type that it is known to have, and the simple collation stands in one without a collation.
+func (ix *Index) Listed(typed bool) []byte {
 	shown := ix.Shown()
-	if !simple || !query.Lookup(shown, "collation").Missing() {
+	if !typed {
 		return shown
 	}
 	at, dst := wire.BeginDocument(nil)
-	it := wire.Elements(shown)
-	for it.Next() && string(it.Key) != "clustered" {
-		dst = wire.AppendElement(dst, it.Element)
+	for _, name := range listedOptions {
+		v := query.Lookup(shown, name)
+		switch {
+		case name == "collation" && v.Missing():
+			dst = wire.AppendDocument(dst, name, bytewise)
+		case v.Missing():
+		case name == "min" || name == "max":
+			dst = wire.AppendDouble(dst, name, v.AsFloat64())
+		case v.IsNumber():
+			dst = wire.AppendInt32(dst, name, int32(v.Clamped32()))
+		default:
+			dst = wire.AppendValue(dst, name, v.Type, v.Data)
+		}
 	}
-	dst = wire.AppendDocument(dst, "collation", bytewise)
-	if clustered := query.Lookup(shown, "clustered"); !clustered.Missing() {
-		dst = wire.AppendValue(dst, "clustered", clustered.Type, clustered.Data)
+	it := wire.Elements(shown)
+	for it.Next() {
+		if !slices.Contains(listedOptions, string(it.Key)) {
+			dst = wire.AppendElement(dst, it.Element)
+		}
 	}
 	return wire.EndDocument(dst, at)
+}
+
+// listedOptions are options of indexes in the order in which a server from 9.0 on lists them.
+var listedOptions = []string{
+	"v", "key", "name", "background", "unique", "hidden", "partialFilterExpression", "sparse", "expireAfterSeconds", "weights",
+	"default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max", "collation",
 }
 
 // Shown returns the specification as listIndexes has it: version, key and name first.

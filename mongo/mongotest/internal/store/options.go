@@ -28,10 +28,12 @@ type Options struct {
 
 	Images bool // change streams can tell what documents were before and after
 
-	Clustered  []byte // the clustered index as it is shown, nil for none
-	Timeseries *Timeseries
-	Expiring   bool  // expires is given
-	Expires    int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
+	Clustered []byte // the clustered index as it is shown, nil for none
+	// Unclustered is set if clusteredIndex was said to be false.
+	Unclustered bool
+	Timeseries  *Timeseries
+	Expiring    bool  // expires is given
+	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
 }
 
 // Shown returns the options as listCollections has them.
@@ -174,9 +176,19 @@ func (o *Options) view(command string, e *wire.Element) error {
 	return query.CheckDocument(o.Pipeline)
 }
 
+var errClusteredSize = mongoerr.Errorf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean "+
+	"'capped: true' with 'expireAfterSeconds'?")
+
 // Check returns why the options do not go together, nil if they do.
 func (o *Options) Check() error {
 	switch {
+	case o.Unclustered && o.Timeseries != nil:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Invalid option 'clusteredIndex: false': clustered index can't be disabled for timeseries "+
+			"collection")
+	case o.Unclustered && o.Expiring:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'expireAfterSeconds' can be used only for clustered collections or timeseries collections")
+	case o.Unclustered && o.Size != 0:
+		return errClusteredSize
 	case o.Expiring && o.Timeseries == nil && o.Clustered == nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
 			"'clusteredIndex' option is specified")
@@ -188,8 +200,7 @@ func (o *Options) Check() error {
 	case o.Clustered != nil && o.Capped && o.Size == 0:
 		return mongoerr.Errorf(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
 	case o.Clustered != nil && o.Size != 0:
-		return mongoerr.Errorf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
-			"with 'expireAfterSeconds'?")
+		return errClusteredSize
 	case o.ViewOn == "" && o.Pipeline != nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
 	case !o.Capped && (o.Size != 0 || o.Max != 0):
