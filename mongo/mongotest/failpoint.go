@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"sync/atomic"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
@@ -58,11 +59,32 @@ func cmdConfigureFailPoint(x *exec) error {
 	x.conn.set.mu.Lock()
 	defer x.conn.set.mu.Unlock()
 	if off {
-		delete(x.conn.server.points, name)
-	} else {
-		x.conn.server.points[name] = p
+		p = nil
 	}
+	x.conn.server.points.set(name, p)
 	return nil
+}
+
+// failPoints are those of a server. The set's mutex guards them; whether there are any is read without it, so that a command that looks at no
+// data waits for none that does.
+type failPoints struct {
+	byName map[string]*failpoint.Point
+	exist  atomic.Bool
+}
+
+func (f *failPoints) clear() {
+	f.byName = make(map[string]*failpoint.Point)
+	f.exist.Store(false)
+}
+
+// set makes a fail point act, or none of its name if it is nil.
+func (f *failPoints) set(name string, p *failpoint.Point) {
+	if p == nil {
+		delete(f.byName, name)
+	} else {
+		f.byName[name] = p
+	}
+	f.exist.Store(len(f.byName) > 0)
 }
 
 // failPoint does what the member's fail point says about the command in hand.
@@ -70,9 +92,12 @@ func (x *exec) failPoint() (pointAction, error) {
 	if x.command.spec != nil && x.command.spec.greeting {
 		x.noteClient() // the point may be about the application that says hello
 	}
-	rs := x.conn.set
+	rs, points := x.conn.set, &x.conn.server.points
+	if !points.exist.Load() {
+		return pointAction{}, nil
+	}
 	rs.mu.Lock()
-	p := x.conn.server.points[FailCommand]
+	p := points.byName[FailCommand]
 	if p == nil || !x.concernedBy(p) || !p.Take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
@@ -120,7 +145,7 @@ func (x *exec) appName() string {
 // failWriteLocked does what the fail point for writes says about the entries since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.conn.member
-	p := m.points[FailWrite]
+	p := m.points.byName[FailWrite]
 	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.Take() {
 		return nil
 	}
@@ -132,9 +157,9 @@ func (x *exec) failWriteLocked(since int64) error {
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.conn.server.points[FailGetMore]
+	p := x.conn.server.points.byName[FailGetMore]
 	if p == nil {
-		p = x.conn.member.points[FailGetMore] // of the member behind a mongos
+		p = x.conn.member.points.byName[FailGetMore] // of the member behind a mongos
 	}
 	if p == nil || !p.Take() {
 		return nil

@@ -51,7 +51,7 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	m.points[name] = p
+	m.points.set(name, p)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	delete(m.points, name)
+	m.points.set(name, nil)
 }
 
 func (f *FailPoint) compile() (*failpoint.Point, error) {
