@@ -51,8 +51,9 @@ func (x *exec) writing(apply func() error) error {
 // run, or what took long has been evaluated. It gives up the mutex for that. It returns the index of the log from which on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m := x.conn.member
-	if x.result.within != nil {
-		x.result.before = len(x.result.within.writes)
+	var began savepoint
+	if t := x.result.within; t != nil {
+		began = t.savepoint()
 	}
 	before := x.result
 	for {
@@ -69,6 +70,9 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 			return since, cmp.Or(x.evaluation.ended, err)
 		}
 		m.takeBackLocked(since)
+		if t := x.result.within; t != nil {
+			t.takeBackLocked(began)
+		}
 		x.result = before
 		x.result.script = script
 		for _, note := range before.entries {

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -77,12 +78,32 @@ func cmdConfigureFailPoint(x *exec) error {
 
 // setPointLocked sets a fail point, or ends it with nil.
 func (s *server) setPointLocked(name string, p *failpoint.Point) {
-	if p != nil {
-		s.points[name] = p
-		return
+	s.points.set(name, p)
+	if p == nil {
+		s.set.wakeLocked() // who does not fetch
 	}
-	delete(s.points, name)
-	s.set.wakeLocked() // who does not fetch
+}
+
+// failPoints are those of a server. The set's mutex guards them; whether there are any is read without it, so that a command that looks at no
+// data waits for none that does.
+type failPoints struct {
+	byName map[string]*failpoint.Point
+	exist  atomic.Bool
+}
+
+func (f *failPoints) clear() {
+	f.byName = make(map[string]*failpoint.Point)
+	f.exist.Store(false)
+}
+
+// set makes a fail point act, or none of its name if it is nil.
+func (f *failPoints) set(name string, p *failpoint.Point) {
+	if p == nil {
+		delete(f.byName, name)
+	} else {
+		f.byName[name] = p
+	}
+	f.exist.Store(len(f.byName) > 0)
 }
 
 // failPoint does what the member's fail point says about the command in hand.
@@ -90,9 +111,12 @@ func (x *exec) failPoint() (pointAction, error) {
 	if x.command.spec != nil && x.command.spec.greeting {
 		x.noteClient() // the point may be about the application that says hello
 	}
-	rs := x.conn.set
+	rs, points := x.conn.set, &x.conn.server.points
+	if !points.exist.Load() {
+		return pointAction{}, nil
+	}
 	rs.mu.Lock()
-	p := x.conn.server.points[FailCommand]
+	p := points.byName[FailCommand]
 	if p == nil || !x.concernedBy(p) || !p.Take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
@@ -141,7 +165,7 @@ func (x *exec) appName() string {
 // index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.conn.member
-	p := m.points[FailWrite]
+	p := m.points.byName[FailWrite]
 	if p == nil || !x.command.hasTxn {
 		return nil
 	}
@@ -178,9 +202,9 @@ func (x *exec) failGetMoreLocked(c *cursor) error {
 
 // pointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
 func (x *exec) pointLocked(name string) *failpoint.Point {
-	p := x.conn.server.points[name]
+	p := x.conn.server.points.byName[name]
 	if p == nil && x.conn.member != nil {
-		p = x.conn.member.points[name]
+		p = x.conn.member.points.byName[name]
 	}
 	return p
 }

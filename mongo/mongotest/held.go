@@ -37,10 +37,10 @@ type finding struct {
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
 var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the set's mutex")
 
-// heldTooLong reports whether a write is to give up the mutex. In a transaction nothing can be undone.
+// heldTooLong reports whether a write is to give up the mutex.
 func (x *exec) heldTooLong(now time.Time) bool {
 	since := x.evaluation.held.since
-	return !since.IsZero() && now.Sub(since) >= holdAtMost && (x.result.within == nil || !x.result.within.wrote(x.result.before))
+	return !since.IsZero() && now.Sub(since) >= holdAtMost
 }
 
 // holdLocked begins an attempt of a write.

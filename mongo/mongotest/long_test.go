@@ -223,3 +223,71 @@ func TestWritesThatPauseAreExact(t *testing.T) {
 		t.Errorf("%d documents have all changes, want %d; %v", n, documents, err)
 	}
 }
+
+// A transaction that has written gives up the mutex too, for a statement that takes long after another one of the same command. What it
+// wrote before is there once.
+func TestALongStatementInATransactionDelaysNoOther(t *testing.T) {
+	withLong(t, func(t *testing.T, _ *mongotest.Deployment, client *mongo.Client) {
+		session, err := client.StartSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.EndSession(context.Background())
+		if err := session.StartTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, db := mongo.NewSessionContext(t.Context(), session), client.Database("db")
+		update := longCommand(t, `{"update": "c", "updates": [{"q": {"_id": 2}, "u": {"$inc": {"x": 1}}}, {"q": {"_id": 3}, "u": {"$inc": {"x": 1}}, "upsert": true},
+			{"q": {"_id": 1}, "u": [{"$set": {"x": LONG}}]}]}`)
+		ended := make(chan error, 1)
+		go func() { ended <- db.RunCommand(ctx, update).Err() }()
+		id := awaitListed(t, client, "update")
+		if _, err := db.Collection("others").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+			t.Error(err)
+		}
+		if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: id}}).Err(); err != nil {
+			t.Error(err)
+		}
+		var e mongo.CommandError
+		if err := <-ended; !errors.As(err, &e) || e.Code != 11601 {
+			t.Errorf("the killed command returns %v", err)
+		}
+	})
+}
+
+// A statement of a transaction that pauses is undone and done again: each document is changed once, and nothing else is locked.
+func TestTransactionsThatPauseAreExact(t *testing.T) {
+	const documents = 40
+	rs := mongotest.RunReplicaSetT(t, 1)
+	client := connect(t, rs)
+	c := client.Database("db").Collection("c")
+	for i := range documents {
+		if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: 100}, {Key: "slow", Value: 0}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session, err := client.StartSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.EndSession(context.Background())
+	slow := bson.A{document(t, strings.ReplaceAll(`{"$set": {"slow": {"$add": ["$slow", 1, {"$multiply": [0, LONG]}]}}}`, "LONG", long))}
+	_, err = session.WithTransaction(t.Context(), func(ctx context.Context) (any, error) {
+		for range 2 {
+			if r, err := c.UpdateMany(ctx, bson.D{}, slow); err != nil || r.ModifiedCount != documents {
+				return nil, errors.Join(err, errors.New("the update did not change all documents"))
+			}
+		}
+		_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: documents}, {Key: "slow", Value: 2}})
+		return nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.CountDocuments(t.Context(), bson.D{{Key: "slow", Value: 2}}); err != nil || n != documents+1 {
+		t.Errorf("%d documents have all changes, want %d; %v", n, documents+1, err)
+	}
+	if _, err := c.UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "free", Value: true}}}}); err != nil {
+		t.Errorf("after the transaction: %v", err)
+	}
+}

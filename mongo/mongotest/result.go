@@ -32,7 +32,6 @@ type result struct {
 	onView bool           // what the command looked for is a view
 
 	within     *transaction // in which the command runs, nil if in none
-	before     int          // how many writes the transaction had before the command
 	conflict   error        // why the transaction must be given up
 	blocker    *transaction // the one that keeps the command from writing
 	refused    bool         // a statement failed

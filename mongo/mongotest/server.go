@@ -8,7 +8,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/testserver"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 )
 
 // server is a process of the set, a member or a mongos: it has an address, connections and a state that its hello
@@ -27,7 +26,7 @@ type server struct {
 	accepted   int     // connections since its start
 	limiter    limiter // of new connections
 	conns      map[*conn]struct{}
-	points     map[string]*failpoint.Point
+	points     failPoints
 	tally
 
 	processID bson.ObjectID
@@ -49,7 +48,8 @@ func (s *server) startLocked() {
 	s.refuse(false)
 	s.epoch++
 	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
-	s.points, s.limiter = make(map[string]*failpoint.Point), limiter{}
+	s.points.clear()
+	s.limiter = limiter{}
 	s.processID, s.counter = bson.NewObjectID(), 0
 	s.changed = make(chan struct{})
 }

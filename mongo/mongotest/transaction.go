@@ -17,7 +17,7 @@ type transaction struct {
 	state   transactionState
 	at      int64         // index of the log that it sees
 	data    store.Catalog // copies of the collections that it touched, nil for those that there were not
-	writes  []*store.Entry
+	writes  []store.Slot
 	locks   []lock
 	expiry  *time.Timer
 	entry   int64 // index up to which its commit's write concern waits
@@ -101,17 +101,45 @@ func (t *transaction) write(e *store.Entry) error {
 			t.locks = append(t.locks, l)
 		}
 	}
-	t.data.Apply(e)
-	t.writes = append(t.writes, e)
+	t.writes = append(t.writes, t.data.Apply(e))
 	return nil
 }
 
-// wrote reports whether there are more writes than n.
-func (t *transaction) wrote(n int) bool { return len(t.writes) > n }
+// savepoint is a state of a transaction that it can be taken back to.
+type savepoint struct{ writes, locks int }
+
+func (t *transaction) savepoint() savepoint { return savepoint{len(t.writes), len(t.locks)} }
+
+// takeBackLocked undoes what the transaction wrote after a savepoint, and gives up the locks that it took for that.
+func (t *transaction) takeBackLocked(to savepoint) {
+	if t.state != running {
+		return
+	}
+	for last := len(t.writes) - 1; last >= to.writes; last-- {
+		t.data.Undo(&t.writes[last])
+	}
+	t.writes = t.writes[:to.writes]
+	for _, l := range t.locks[to.locks:] {
+		delete(t.member.locks, l)
+	}
+	if len(t.locks) > to.locks {
+		t.locks = t.locks[:to.locks]
+		t.member.set.changedLocked()
+	}
+}
+
+// entries returns what the transaction wrote.
+func (t *transaction) entries() []*store.Entry {
+	list := make([]*store.Entry, len(t.writes))
+	for i := range t.writes {
+		list[i] = t.writes[i].Entry
+	}
+	return list
+}
 
 // created reports whether the transaction has created a collection.
 func (t *transaction) created(ns string) bool {
-	return slices.ContainsFunc(t.writes, func(e *store.Entry) bool { return e.Kind == store.Create && e.NS == ns })
+	return slices.ContainsFunc(t.writes, func(s store.Slot) bool { return s.Kind == store.Create && s.NS == ns })
 }
 
 // outdated reports whether the transaction sees something else than there is where an entry writes.
@@ -190,7 +218,7 @@ func (t *transaction) commitLocked() {
 	t.endLocked(committed)
 	if len(t.writes) > 0 {
 		m.appendLocked(&store.Entry{
-			Kind: store.Group, Parts: t.writes, Session: &store.SessionRef{LSID: t.session.Key, Txn: t.number, Stmt: store.Committing},
+			Kind: store.Group, Parts: t.entries(), Session: &store.SessionRef{LSID: t.session.Key, Txn: t.number, Stmt: store.Committing},
 		})
 	}
 	t.entry = m.data.Log.Last()

@@ -52,12 +52,12 @@ func (a *Accumulator) size(env *Env) (int, error) {
 // Fixed reports whether the accumulator is the same for all groups.
 func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
 
-// Input evaluates what the accumulator is to collect of a document.
-func (a *Accumulator) Input(env *Env) (Value, error) { return a.input.Eval(env) }
+// Eval evaluates what the accumulator is to collect of a document.
+func (a *Accumulator) Eval(env *Env) (Value, error) { return a.input.Eval(env) }
 
 // Add evaluates the accumulator's input for one more document.
 func (s *State) Add(env *Env) error {
-	v, err := s.accumulator.Input(env)
+	v, err := s.accumulator.Eval(env)
 	if err != nil {
 		return err
 	}
@@ -258,6 +258,13 @@ func (k *kept) add(v Value, empty int) error {
 			maxMemory)
 	}
 	return nil
+}
+
+// remove counts one value less.
+func (k *kept) remove(v Value) {
+	if k.size -= 48 + len(v.Data); v.IsString() {
+		k.size += 5
+	}
 }
 
 type push struct {

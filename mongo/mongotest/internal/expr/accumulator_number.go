@@ -32,14 +32,20 @@ func (s *sum) add(v Value) error {
 	case bson.TypeDouble:
 		s.exact.add(v.AsFloat64())
 	case bson.TypeDecimal128:
-		if s.decimal.coef == nil && s.decimal.form == finite {
-			s.decimal.coef = bigZero
-		}
-		s.decimal = s.decimal.add(decimalOf(v))
-	default:
+		s.addDecimal(decimalOf(v))
+	case bson.TypeInt64:
 		s.exact.addLong(v.AsInt64())
+	default:
+		s.exact.add(v.AsFloat64())
 	}
 	return nil
+}
+
+func (s *sum) addDecimal(d decimal) {
+	if s.decimal.coef == nil && s.decimal.form == finite {
+		s.decimal.coef = bigZero
+	}
+	s.decimal = s.decimal.add(d)
 }
 
 // asDecimal returns the sum as a decimal.

@@ -25,12 +25,17 @@ func (c *percentile) add(v Value) error {
 
 func (c *percentile) result() Value {
 	slices.Sort(c.numbers)
+	return c.of(len(c.numbers), func(i int) float64 { return c.numbers[i] })
+}
+
+// of returns the result for n numbers, of which number returns the i-th in their order.
+func (c *percentile) of(n int, number func(i int) float64) Value {
 	results := make([]Value, len(c.ranks))
 	for i, p := range c.ranks {
 		results[i] = null
-		if n := len(c.numbers); n > 0 {
+		if n > 0 {
 			at := int(math.Ceil(p*float64(n))) - 1
-			results[i] = query.Double(c.numbers[max(0, min(at, n-1))])
+			results[i] = query.Double(number(max(0, min(at, n-1))))
 		}
 	}
 	if c.single {

@@ -26,12 +26,17 @@ type rankedOutput struct {
 }
 
 func (r *ranked) add(pair Value) error {
-	key, _ := r.order.Key(query.Lookup(pair.Data, "0").Data)
-	r.fresh = append(r.fresh, rankedOutput{key, query.Lookup(pair.Data, "1")})
+	r.fresh = append(r.fresh, rankedOutput{r.key(pair), query.Lookup(pair.Data, "1")})
 	if len(r.fresh) > 64 && len(r.fresh) > r.n {
 		return r.finish(nil)
 	}
 	return nil
+}
+
+// key returns what the document of a pair is sorted by.
+func (r *ranked) key(pair Value) []Value {
+	key, _ := r.order.Key(query.Lookup(pair.Data, "0").Data)
+	return key
 }
 
 // choose orders outputs: of equal ones the first stay, at the bottom too.
@@ -62,6 +67,11 @@ func (r *ranked) result() Value {
 	for i, c := range chosen {
 		outputs[i] = c.output
 	}
+	return r.value(outputs)
+}
+
+// value makes the result of the chosen outputs.
+func (r *ranked) value(outputs []Value) Value {
 	if r.single {
 		return orNull(elementAt(outputs, 0))
 	}

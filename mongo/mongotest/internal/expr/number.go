@@ -123,15 +123,12 @@ func twoSum(a, b float64) (sum, lost float64) {
 	return sum, (a - (sum - part)) + (b - part)
 }
 
-// addLong adds an integer without rounding it to a double first.
+// addLong adds a long in two parts, so that it is not rounded to a double first. The parts are those of the real server's, even where
+// one would do: what a sum loses depends on them.
 func (s *exactSum) addLong(n int64) {
-	if n < 1<<53 && n > -1<<53 {
-		s.add(float64(n))
-		return
-	}
-	low := n & (1<<32 - 1)
-	s.add(float64(n - low))
+	low := n % (1 << 32)
 	s.add(float64(low))
+	s.add(float64(n - low))
 }
 
 // long returns the sum as an integer if it is one in range.

@@ -225,10 +225,11 @@ var growthFunctions = map[string]string{
 	"$locf": `"$n"`, "$minMaxScaler": `{"input": "$a"}`, "$shift": `{"output": "$a", "by": -1}`,
 }
 
-// growthWindows are the windows in which a function is computed; the real server, too, returns the values of a window that grows
-// for each document, so that functions whose result has all of them have only the windows of a fixed size.
+// growthWindows are the windows in which a function is computed; some have half of the documents. The result of some functions has all values of
+// the window, for each document: what is asked for is itself a square, so that they have only the windows of a fixed size.
 var growthWindows = []string{
 	``, `, "window": {"documents": ["unbounded", "unbounded"]}`, `, "window": {"documents": [-3, 2]}`, `, "window": {"range": [-3, 2]}`,
+	`, "window": {"documents": ["@minusHalf", "@half"]}`, `, "window": {"range": ["@minusHalf", "@half"]}`, `, "window": {"documents": ["current", "unbounded"]}`,
 	`, "window": {"documents": ["unbounded", "current"]}`, `, "window": {"range": ["unbounded", "current"]}`,
 }
 

@@ -26,6 +26,7 @@ var (
 
 const (
 	maxGrowth     = 3.0                    // of the time, where the input grows to its double: n log n is a little more than 2, a square 4
+	maxHeap       = 3 << 30                // bytes
 	growthRepeats = 5                      // of each measurement, of which the least counts
 	growthChances = 6                      // how often a case above the bar is measured: other work on the machine only adds to it
 	leastTime     = 400 * time.Microsecond // of a measurement; what is faster is done several times
@@ -55,6 +56,7 @@ func TestNoOperatorGrowsMoreThanNLogN(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(maxHeap)) // with more than that it collects garbage all the same
 	worst, slowest := 0.0, ""
 	for _, c := range growthCases(t) {
 		if !strings.Contains(c.name, *growthOnly) {

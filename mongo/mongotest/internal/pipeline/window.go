@@ -150,38 +150,44 @@ func (w *window) span(part *partition, i int) (first, end int, err error) {
 	return first, max(first, end), nil
 }
 
-// fold is a value that is made of the documents of a window, one after the other.
+// fold is a value that is made of the documents of a window, which enter it and leave it in their order.
 type fold interface {
-	reset()          // begins with none
-	add(j int) error // takes the j-th document
+	reset()             // begins with none
+	add(j int) error    // takes the j-th document
+	remove(j int) error // leaves the j-th document out again
 }
 
 // folding returns what makes a value of the window of the i-th document, for one after the other. Where documents leave windows again,
-// the document itself is evaluated too, by one.
-func (w *window) folding(r *runner, part *partition, f fold, one func(j int) error) func(i int) error {
-	next := 0
+// the document itself is evaluated too.
+func (w *window) folding(r *runner, part *partition, f fold, in *inputs) func(i int) error {
+	from, next := 0, 0 // the documents that are in
 	f.reset()
 	return func(i int) error {
 		first, end, err := w.span(part, i)
 		if err != nil {
 			return err
 		}
-		if !w.lower.open {
-			f.reset()
-			next = first
+		before := next
+		next = max(next, first)
+		if err := r.Work.Do(1 + end - next); err != nil {
+			return err
 		}
 		for ; next < end; next++ {
-			if err := r.Work.Do(1); err != nil {
-				return err
-			}
 			if err := f.add(next); err != nil {
 				return err
 			}
 		}
+		for ; from < min(first, before); from++ {
+			if err := f.remove(from); err != nil {
+				return err
+			}
+		}
+		from = first
 		if w.lower.open {
 			return nil
 		}
-		return one(i)
+		_, err = in.at(i)
+		return err
 	}
 }
 

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"math"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -120,12 +122,12 @@ func parseIntegral(s *windowStage, p *parser, f field, w window) (windowFunction
 
 func (g integral) begin(r *runner, part *partition) windowValues {
 	a := &area{integral: g, part: part, in: newInputs(r, g.input, part.docs)}
-	next := g.window.folding(r, part, a, a.check)
+	next := g.window.folding(r, part, a, a.in)
 	return func(i int) (Value, error) {
-		if err := next(i); err != nil || a.sum.Missing() {
+		if err := next(i); err != nil || a.n == 0 {
 			return null, err
 		}
-		return g.perUnit("$divide", a.sum)
+		return g.perUnit("$divide", a.area())
 	}
 }
 
@@ -134,11 +136,12 @@ type area struct {
 	integral
 	part *partition
 	in   *inputs
-	sum  Value // Missing without a document
-	last int
+	n    int // documents in the window
+	nans int // those of which a number is NaN
+	sum  expr.RemovableSum
 }
 
-func (a *area) reset() { a.sum = missing }
+func (a *area) reset() { a.n, a.nans, a.sum = 0, 0, expr.RemovableSum{} }
 
 func (a *area) check(j int) error {
 	v, err := a.in.at(j)
@@ -152,17 +155,48 @@ func (a *area) add(j int) error {
 	if err := a.check(j); err != nil {
 		return err
 	}
-	before := a.last
-	a.last = j
-	if a.sum.Missing() {
-		a.sum = query.Int32(0)
+	if a.isNaN(j) {
+		a.nans++
+	}
+	if a.n++; a.n == 1 {
 		return nil
 	}
-	more, err := trapezoid(a.part.keyOf(before), a.part.keyOf(j), a.in.values[before], a.in.values[j])
+	return a.count(j-1, 1)
+}
+
+func (a *area) remove(j int) error {
+	if a.isNaN(j) {
+		a.nans--
+	}
+	if a.n--; a.n == 0 {
+		return nil
+	}
+	return a.count(j, -1)
+}
+
+// isNaN reports whether a document makes every area NaN.
+func (a *area) isNaN(j int) bool {
+	return math.IsNaN(a.in.values[j].AsFloat64()) || a.part.keyOf(j).IsNumber() && math.IsNaN(a.part.keyOf(j).AsFloat64())
+}
+
+// count takes the trapezoid between a document and the next one.
+func (a *area) count(j int, times int64) error {
+	if a.isNaN(j) || a.isNaN(j+1) {
+		return nil
+	}
+	v, err := trapezoid(a.part.keyOf(j), a.part.keyOf(j+1), a.in.values[j], a.in.values[j+1])
 	if err == nil {
-		a.sum, err = compute("$add", a.sum, more)
+		a.sum.Add(v, times)
 	}
 	return err
+}
+
+// area returns the sum, NaN if a document makes it so.
+func (a *area) area() Value {
+	if a.nans > 0 {
+		return query.Double(math.NaN())
+	}
+	return a.sum.Value()
 }
 
 func (g integral) check(key, v Value) error {
@@ -190,5 +224,5 @@ func trapezoid(x0, x1, y0, y1 Value) (Value, error) {
 	if width, err = compute("$multiply", width, heights); err != nil {
 		return missing, err
 	}
-	return compute("$divide", width, query.Int32(2))
+	return compute("$divide", width, query.Double(2))
 }

@@ -3,8 +3,6 @@ package pipeline
 import (
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -60,11 +58,10 @@ func (s *windowStage) function(p *parser, f field, w window) (windowFunction, er
 		}
 		return nil, err
 	}
-	removable := !w.lower.open
-	if removable && f.Name == "$mergeObjects" {
+	if !w.lower.open && f.Name == "$mergeObjects" {
 		return nil, mongoerr.Errorf(5461500, "Window function %s is not supported with a removable window", f.Name)
 	}
-	return &windowAccumulator{f.Name, acc, w, removable}, nil
+	return &windowAccumulator{f.Name, acc, w}, nil
 }
 
 // windowAccumulator is an accumulator over a window.
@@ -72,45 +69,32 @@ type windowAccumulator struct {
 	name        string
 	accumulator *expr.Accumulator
 	window      window
-	removable   bool // documents leave it again
 }
 
 func (a *windowAccumulator) begin(r *runner, part *partition) windowValues {
-	if a.window.lower.open && a.name != "$first" && a.name != "$last" {
+	switch {
+	case a.name == "$first" || a.name == "$last":
+		return a.single(r, part)
+	case a.window.lower.open:
 		return a.growing(r, part)
 	}
-	return func(i int) (Value, error) {
-		first, end, err := a.window.span(part, i)
-		if err != nil {
-			return missing, err
-		}
-		switch a.name {
-		case "$first":
-			return a.collected(r, part.docs[first:min(first+1, end)])
-		case "$last":
-			return a.collected(r, part.docs[max(first, end-1):end])
-		}
-		v, err := a.collected(r, part.docs[first:end])
-		if err == nil && a.removable { // the real server evaluates for the document itself too
-			r.env.Root = part.docs[i]
-			_, err = a.accumulator.Input(r.env)
-		}
-		return a.result(v, end-first), err
-	}
+	return a.sliding(r, part)
 }
 
-func (a *windowAccumulator) collected(r *runner, docs [][]byte) (Value, error) {
-	state, err := a.accumulator.New(r.env)
-	if err != nil {
-		return missing, err
-	}
-	for _, doc := range docs {
-		r.env.Root = doc
-		if err := state.Add(r.env); err != nil {
-			return missing, err
+// single gives the values of $first and $last, for which one document of a window is enough.
+func (a *windowAccumulator) single(r *runner, part *partition) windowValues {
+	return func(i int) (Value, error) {
+		first, end, err := a.window.span(part, i)
+		if err != nil || first == end {
+			return null, err
 		}
+		if a.name == "$last" {
+			first = end - 1
+		}
+		r.env.Root = part.docs[first]
+		v, err := a.accumulator.Eval(r.env)
+		return orNull(v), err
 	}
-	return state.Result(r.Work)
 }
 
 // growing gives the values for windows that no document leaves.
@@ -137,19 +121,6 @@ func (a *windowAccumulator) growing(r *runner, part *partition) windowValues {
 		value, err = state.Result(r.Work)
 		return value, err
 	}
-}
-
-// result is what the real server makes of a result where documents leave the window: a sum is an int where it fits, and so
-// is the deviation of a single document.
-func (a *windowAccumulator) result(v Value, documents int) Value {
-	switch {
-	case !a.removable:
-	case a.name == "$sum" && v.Type == bson.TypeInt64:
-		return count(int(v.AsInt64()))
-	case a.name == "$stdDevPop" && documents == 1 && v.IsNumber() && v.AsFloat64() == 0:
-		return query.Int32(0)
-	}
-	return v
 }
 
 // inputs are the values of an expression for the documents of a partition, each evaluated when it is first asked for.

@@ -97,7 +97,7 @@ func orZero(v Value) Value {
 
 func (s *scaler) begin(r *runner, part *partition) windowValues {
 	e := &extremes{scaler: s, all: newInputs(r, s.input, part.docs)}
-	next := s.window.folding(r, part, e, func(int) error { return nil })
+	next := s.window.folding(r, part, e, e.all)
 	return func(i int) (Value, error) {
 		if err := next(i); err != nil {
 			return missing, err
@@ -106,7 +106,15 @@ func (s *scaler) begin(r *runner, part *partition) windowValues {
 		if err != nil {
 			return missing, err
 		}
-		return s.scaled(v, e.least, e.most)
+		least, err := e.least.Result(r.Work)
+		if err != nil {
+			return missing, err
+		}
+		most, err := e.most.Result(r.Work)
+		if err != nil {
+			return missing, err
+		}
+		return s.scaled(v, least, most)
 	}
 }
 
@@ -114,10 +122,11 @@ func (s *scaler) begin(r *runner, part *partition) windowValues {
 type extremes struct {
 	*scaler
 	all         *inputs
-	least, most Value
+	n           int // documents in the window
+	least, most *expr.Sliding
 }
 
-func (e *extremes) reset() { e.least, e.most = missing, missing }
+func (e *extremes) reset() { e.n, e.least, e.most = 0, expr.Least(), expr.Greatest() }
 
 func (e *extremes) add(j int) error {
 	v, err := e.all.at(j)
@@ -126,15 +135,22 @@ func (e *extremes) add(j int) error {
 		return err
 	case !v.IsNumber() && e.window.lower.open:
 		return mongoerr.Errorf(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
+	case v.Missing() && e.n > 0:
+		return mongoerr.Errorf(10487000, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
 	case !v.IsNumber():
 		return mongoerr.Errorf(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
 	}
-	if e.least.Missing() || query.Compare(v, e.least) < 0 {
-		e.least = v
+	e.n++
+	if err := e.least.Add(v); err != nil {
+		return err
 	}
-	if e.most.Missing() || query.Compare(v, e.most) > 0 {
-		e.most = v
-	}
+	return e.most.Add(v)
+}
+
+func (e *extremes) remove(j int) error {
+	e.n--
+	e.least.Remove(e.all.values[j])
+	e.most.Remove(e.all.values[j])
 	return nil
 }
 

@@ -117,11 +117,11 @@ func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFuncti
 }
 
 func (c *covariance) begin(r *runner, part *partition) windowValues {
+	if !c.window.lower.open {
+		return c.sliding(r, part)
+	}
 	m := &moments{pairs: newInputs(r, c.pair, part.docs)}
-	next := c.window.folding(r, part, m, func(j int) error {
-		_, err := m.pairs.at(j)
-		return err
-	})
+	next := c.window.folding(r, part, m, m.pairs)
 	return func(i int) (Value, error) {
 		if err := next(i); err != nil {
 			return missing, err
@@ -142,12 +142,9 @@ func (m *moments) reset() { *m = moments{pairs: m.pairs, numbers: m.numbers[:0]}
 
 func (m *moments) add(j int) error {
 	v, err := m.pairs.at(j)
-	if err != nil || !v.IsArray() {
+	pair := numbersOf(v)
+	if err != nil || pair == nil {
 		return err
-	}
-	pair := query.Elements(v.Data)
-	if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
-		return nil
 	}
 	m.numbers = append(m.numbers, pair)
 	if m.decimal != nil || pair[0].Type == bson.TypeDecimal128 || pair[1].Type == bson.TypeDecimal128 {
@@ -159,6 +156,21 @@ func (m *moments) add(j int) error {
 	m.meanY += (y - m.meanY) / n
 	m.moment += dx * (y - m.meanY)
 	return nil
+}
+
+// remove is never called: no document leaves a window that is open below.
+func (m *moments) remove(int) error { return nil }
+
+// numbersOf returns the two numbers of a pair, nil if it is none.
+func numbersOf(v Value) []Value {
+	if !v.IsArray() {
+		return nil
+	}
+	pair := query.Elements(v.Data)
+	if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
+		return nil
+	}
+	return pair
 }
 
 // addDecimals adds the pairs that are not in the sums of decimals yet: all, if the last one is the first that has a decimal.

@@ -32,8 +32,8 @@ func (c Catalog) Apply(e *Entry) Slot {
 	return s
 }
 
-// undo takes back what an entry did.
-func (c Catalog) undo(s *Slot) {
+// Undo takes back what an entry did, as the last one that did something.
+func (c Catalog) Undo(s *Slot) {
 	switch s.Kind {
 	case Put:
 		if s.Before == nil {
@@ -58,7 +58,7 @@ func (c Catalog) undo(s *Slot) {
 		s.on.Def = s.Change.Before
 	case Group:
 		for i := len(s.parts) - 1; i >= 0; i-- {
-			c.undo(&s.parts[i])
+			c.Undo(&s.parts[i])
 		}
 	case Noop, EmptyDatabase:
 	}

@@ -37,7 +37,7 @@ func (st *Store) Undo() {
 	if tail := st.Log.Tail(); tail != nil {
 		st.last.Store(uint64(tail.TS))
 	}
-	st.Collections.undo(&s)
+	st.Collections.Undo(&s)
 	if s.Session != nil {
 		st.Session(s.Session.LSID).undo(s.previous)
 	}
