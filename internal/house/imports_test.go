@@ -127,7 +127,8 @@ var ours = map[string][]string{
 	},
 	"mongo/mongotest/internal/backtrack": {},
 	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/geo":       {},
+	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/geo", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/fields":    {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/version":   {"mongo/mongotest/internal/mongoerr"},
@@ -201,6 +202,7 @@ var mayDependOn = map[string][]string{
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"golang.org/x/sys",               // whether a client has closed its connection
 		"github.com/dlclark/regexp2/v2", // the syntax of the regular expressions that Go's engine refuses
+		"github.com/golang/geo",         // geometries on the sphere
 	},
 }
 
