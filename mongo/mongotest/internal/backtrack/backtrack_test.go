@@ -53,7 +53,7 @@ func TestAnInvalidPatternIsRefusedInPCREsWords(t *testing.T) {
 		`(?<=a+)b`: notFixed, `(?<!(a|bc))d`: notFixed, `(a)\2`: noSuchGroup, `\k<n>`: noSuchGroup, `(?=a`: Fault("missing closing parenthesis"),
 		`a**`: notRepeatable, `\y`: unknownEscape, `a{70000}`: Fault("number too big in {} quantifier"),
 		`(?<a>b)(?<a>c)`: Fault("two named subpatterns have the same name (PCRE2_DUPNAMES not set)"),
-		`(?R)`: ErrUnsupported, `a\Kb`: ErrUnsupported, `(*UCP)a`: ErrUnsupported, `[a-z-[b]]`: ErrUnsupported,
+		`(?R)`:           ErrUnsupported, `a\Kb`: ErrUnsupported, `(*UCP)a`: ErrUnsupported, `[a-z-[b]]`: ErrUnsupported,
 	} {
 		if _, err := Compile(pattern, ""); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", pattern, err, want)

@@ -10,7 +10,7 @@ import (
 // character returns the matcher of a node that stands for characters, nil if it does not.
 func character(n *syntax.RegexNode) matcher {
 	c := characters{test: test(n), least: n.M, most: n.N, leftward: leftward(n)}
-	switch n.T {
+	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
 	case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
 		return c.one
 	case syntax.NtOneloop, syntax.NtNotoneloop, syntax.NtSetloop:
@@ -178,7 +178,7 @@ func equalFolded(a, b rune) bool {
 
 // place returns what an assertion asks of a place of the text, nil if the node is none.
 func place(n *syntax.RegexNode) func(text string, at int) bool {
-	switch n.T {
+	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
 	case syntax.NtBol:
 		return func(text string, at int) bool { return at == 0 || text[at-1] == '\n' && at < len(text) }
 	case syntax.NtEol:

@@ -35,7 +35,7 @@ func compileNode(n *syntax.RegexNode) (matcher, error) {
 
 // group returns the matcher of a node that has others in it, nil if it is none.
 func group(n *syntax.RegexNode, children []matcher) matcher {
-	switch n.T {
+	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
 	case syntax.NtNothing:
 		return func(*search, int, next) bool { return false }
 	case syntax.NtEmpty, syntax.NtUpdateBumpalong:

@@ -149,7 +149,8 @@ func quoted(text string) string {
 // reference translates \g1, \g{1}, \g{-1} and \g{name}. With other brackets it calls a group, which is not supported.
 func (t *translation) reference(at int) (int, error) {
 	rest := t.pattern[at+len(`\g`):]
-	name, length := "", 0
+	var name string
+	length := 0
 	if strings.HasPrefix(rest, "{") {
 		end := strings.IndexByte(rest, '}')
 		if end < 0 {
@@ -204,15 +205,15 @@ func (t *translation) opening(text string) error {
 }
 
 // verbs are the names that PCRE knows behind "(*".
-const verbs = " ACCEPT FAIL F COMMIT PRUNE SKIP THEN MARK UTF UCP CR LF CRLF ANYCRLF ANY NUL BSR_ANYCRLF BSR_UNICODE NO_AUTO_POSSESS NO_DOTSTAR_ANCHOR " +
-	"NO_JIT NO_START_OPT NOTEMPTY NOTEMPTY_ATSTART LIMIT_DEPTH LIMIT_HEAP LIMIT_MATCH LIMIT_RECURSION pla plb nla nlb atomic sr asr napla naplb "
+var verbs = strings.Fields("ACCEPT FAIL F COMMIT PRUNE SKIP THEN MARK UTF UCP CR LF CRLF ANYCRLF ANY NUL BSR_ANYCRLF BSR_UNICODE NO_AUTO_POSSESS NO_DOTSTAR_ANCHOR " +
+	"NO_JIT NO_START_OPT NOTEMPTY NOTEMPTY_ATSTART LIMIT_DEPTH LIMIT_HEAP LIMIT_MATCH LIMIT_RECURSION pla plb nla nlb atomic sr asr napla naplb")
 
 func verb(text string) error {
 	name := strings.TrimLeft(text, "(*")
 	if end := strings.IndexAny(name, ":=)"); end >= 0 {
 		name = name[:end]
 	}
-	if name == "" || strings.Contains(verbs, " "+name+" ") {
+	if name == "" || slices.Contains(verbs, name) {
 		return ErrUnsupported
 	}
 	return Fault("(*VERB) not recognized or malformed")
@@ -257,11 +258,13 @@ func (t *translation) name(name string) error {
 	return nil
 }
 
+var posixClasses = strings.Fields("alpha lower upper alnum ascii blank cntrl digit graph print punct space word xdigit")
+
 // checkClass refuses what only the library has in a class: a class that is subtracted.
 func checkClass(class string) error {
 	if i := strings.Index(class, "[:"); i > 0 {
 		name, _, ok := strings.Cut(class[i+2:], ":]")
-		if ok && !strings.Contains(" alpha lower upper alnum ascii blank cntrl digit graph print punct space word xdigit ", " "+strings.TrimPrefix(name, "^")+" ") {
+		if ok && !slices.Contains(posixClasses, strings.TrimPrefix(name, "^")) {
 			return Fault("unknown POSIX class name")
 		}
 	}

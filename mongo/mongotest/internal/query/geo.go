@@ -2,6 +2,7 @@ package query
 
 import (
 	"math"
+	"slices"
 
 	"github.com/golang/geo/r2"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -173,7 +174,7 @@ func typeNameOf(v Value) string {
 
 // parseCircle reads a center and a radius.
 func parseCircle(list []Value, sphere bool) (specified, error) {
-	all := append(list[:len(list):len(list)], Value{}, Value{})
+	all := slices.Concat(list, []Value{{}, {}})
 	center, err := parsePoint(all[0], false)
 	if err != nil {
 		return specified{}, err

@@ -26,7 +26,7 @@ func CheckSphereKeys(doc []byte, path []string) error {
 		at := dotted(path)
 		info := Object{
 			{Name: "failingPath", Value: Text(at)},
-			{Name: "underlyingCode", Value: Int32(int32(mongoerr.BadValue))},
+			{Name: "underlyingCode", Value: Int32(mongoerr.BadValue)},
 			{Name: "underlyingReason", Value: Text(reason)},
 			{Name: "failingElement", Value: Document(failing)},
 		}.Bytes()

@@ -25,7 +25,7 @@ var ErrMatchLimit = backtrack.ErrMatchLimit
 
 // For returns how to search a text: by Go's engine, or by backtracking if that is not nil.
 func (r *Regexp) For(text string) (*regexp.Regexp, *backtrack.Program) {
-	if r.fast != nil && !(strings.HasSuffix(text, "\n") && r.asksForLines()) {
+	if r.fast != nil && (!strings.HasSuffix(text, "\n") || !r.asksForLines()) {
 		return r.fast, nil
 	}
 	slow, err := r.slow()

@@ -164,7 +164,7 @@ func schemaCount(name string, of func(Value) int, ok func(n, limit int64) bool) 
 		if refused != "" {
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 		}
-		return func(v Value, m *Matching) bool {
+		return func(v Value, _ *Matching) bool {
 			n := of(v)
 			return n < 0 || ok(int64(n), limit)
 		}, nil

@@ -18,7 +18,7 @@ func schemaUnique(v Value, _ []byte) (rule, error) {
 	if !v.True() {
 		return nil, nil
 	}
-	return func(v Value, m *Matching) bool {
+	return func(v Value, _ *Matching) bool {
 		if !v.IsArray() {
 			return true
 		}
@@ -114,7 +114,7 @@ func schemaRequired(v Value, _ []byte) (rule, error) {
 
 // hasAll asks of a document that it has fields of all the names.
 func hasAll(names []Value) rule {
-	return func(v Value, m *Matching) bool {
+	return func(v Value, _ *Matching) bool {
 		has := func(name string) bool { return !v.lookup(name).Missing() }
 		if len(names) > many && v.IsDocument() {
 			fields := make(map[string]bool)

@@ -109,7 +109,7 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
 	}
 	unit, _ := decimalValue(v.toDecimal()).rational()
-	return func(v Value, m *Matching) bool {
+	return func(v Value, _ *Matching) bool {
 		if !v.IsNumber() {
 			return true
 		}
