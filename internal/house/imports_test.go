@@ -126,8 +126,10 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
-	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/backtrack": {},
+	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/geo":       {},
+	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/geo", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/fields":    {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/version":   {"mongo/mongotest/internal/mongoerr"},
@@ -195,6 +197,13 @@ var mayDependOn = map[string][]string{
 		// The dependencies of the official module's types.
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
+	},
+	"./mongo/mongotest": {
+		"go.mongodb.org/mongo-driver/v2", "golang.org/x/text",
+		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
+		"golang.org/x/sys",              // whether a client has closed its connection
+		"github.com/dlclark/regexp2/v2", // the syntax of the regular expressions that Go's engine refuses
+		"github.com/golang/geo",         // geometries on the sphere
 	},
 }
 

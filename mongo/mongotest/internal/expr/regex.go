@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -49,7 +48,7 @@ func matcher(name string, none Value, find func(*search) (Value, error)) operato
 		if err := checkSubject(name, s); err != nil {
 			return missing, err
 		}
-		return find(newSearch(env.Work, re, s))
+		return find(newSearch(name, env.Work, re, s))
 	}}
 }
 
@@ -68,7 +67,7 @@ func compiledAhead(o *optimizer, c *call) (Expression, error) {
 }
 
 // compiled returns a regular expression, nil for null.
-func compiled(name string, regex, flags Value) (*regexp.Regexp, error) {
+func compiled(name string, regex, flags Value) (*query.Regexp, error) {
 	pattern, options, err := patternOf(name, regex, otherwise(flags, null))
 	if err != nil || regex.IsNullish() {
 		return nil, err
@@ -104,7 +103,7 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 }
 
 // compile returns the regular expression of an operator.
-func compile(name, pattern, options string) (*regexp.Regexp, error) {
+func compile(name, pattern, options string) (*query.Regexp, error) {
 	if fault := utf8Fault(pattern); fault != "" {
 		return nil, mongoerr.Errorf(51111, "Invalid Regex in %s: %s", name, fault)
 	}
@@ -115,21 +114,26 @@ func compile(name, pattern, options string) (*regexp.Regexp, error) {
 	return re, err
 }
 
-// findAll returns the matches in turn. One that is empty is followed by a search behind the next character, and none is
-// looked for at the very end.
+// findAll returns the matches in turn. One that is empty is followed by a search behind the next character. No search begins at
+// the very end, but one may find a match there.
 func findAll(f *search) (Value, error) {
 	var all []Value
-	at, before := 0, 0 // how far the characters are counted, and how many they are
-	err := f.all(func(found []int) bool {
-		if found[0] < len(f.s) || len(f.s) == 0 {
-			before += utf8.RuneCountInString(f.s[at:found[0]])
-			at = found[0]
-			all = append(all, match(f.s, found, before))
+	counted, before := 0, 0 // how far the characters are counted, and how many they are
+	for at := 0; at < len(f.s) || at == 0; {
+		found, err := f.from(at)
+		if err != nil {
+			return missing, err
 		}
-		return true
-	})
-	if err != nil {
-		return missing, err
+		if found == nil {
+			break
+		}
+		before += utf8.RuneCountInString(f.s[counted:found[0]])
+		counted = found[0]
+		all = append(all, match(f.s, found, before))
+		if at = found[1]; found[0] == found[1] {
+			_, n := utf8.DecodeRuneInString(f.s[at:])
+			at += max(n, 1)
+		}
 	}
 	return array(all), nil
 }
@@ -160,7 +164,7 @@ func splitRegex(env *Env, s string, by Value) (Value, error) {
 	}
 	var parts []string
 	at := 0
-	err = newSearch(env.Work, re, s).all(func(found []int) bool {
+	err = newSearch("$split", env.Work, re, s).all(func(found []int) bool {
 		parts = append(parts, s[at:found[0]])
 		for i := 2; i < len(found); i += 2 {
 			parts = append(parts, s[max(0, found[i]):max(0, found[i+1])])
@@ -182,7 +186,7 @@ func replaceRegex(env *Env, name, s string, find Value, by string, n int) (Value
 	}
 	var b strings.Builder
 	at := 0
-	err = newSearch(env.Work, re, s).all(func(found []int) bool {
+	err = newSearch(name, env.Work, re, s).all(func(found []int) bool {
 		b.WriteString(s[at:found[0]])
 		b.WriteString(by)
 		at = found[1]

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"io"
 	"regexp"
 	"regexp/syntax"
@@ -8,20 +9,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/backtrack"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
 // them.
 type search struct {
+	name string // of the operator
 	work *query.Work
 	re   *regexp.Regexp
-	rest *regexp.Regexp // the same behind a first character, for one that looks at what is in front; nil if it is not needed
+	slow *backtrack.Program // instead of re, if it is not nil
+	rest *regexp.Regexp     // the same behind a first character, for one that looks at what is in front; nil if it is not needed
 	s    string
 }
 
-func newSearch(w *query.Work, re *regexp.Regexp, s string) *search {
-	return &search{work: w, re: re, s: s}
+func newSearch(name string, w *query.Work, re *query.Regexp, s string) *search {
+	fast, slow := re.For(s)
+	return &search{name: name, work: w, re: fast, slow: slow, s: s}
 }
 
 // all calls visit with the match that regexp's FindAll functions find, in turn.
@@ -48,11 +54,22 @@ func (f *search) all(visit func(found []int) (more bool)) error {
 
 // from returns the first match that begins at a place or behind it.
 func (f *search) from(at int) ([]int, error) {
+	if f.slow != nil {
+		return f.backtracking(at)
+	}
 	if at == 0 || !f.looksBack() {
 		return f.moved(f.re, at, 0)
 	}
 	_, n := utf8.DecodeLastRuneInString(f.s[:at])
 	return f.moved(f.rest, at-n, 2)
+}
+
+func (f *search) backtracking(at int) ([]int, error) {
+	found, err := f.slow.Find(f.s, at, f.work.Do)
+	if errors.Is(err, backtrack.ErrMatchLimit) {
+		return nil, mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", f.name, err)
+	}
+	return found, err
 }
 
 // moved finds a match in the text from a place on, and leaves out the first of its indexes.

@@ -125,6 +125,7 @@ const (
 	CannotConvertIndexToUnique              Code = 359
 	ReauthenticationRequired                Code = 391
 	IngressRequestRateLimitExceeded         Code = 462
+	GeoKeyExtractionFailed                  Code = 510
 	SocketException                         Code = 9001
 	NotWritablePrimary                      Code = 10107
 	BSONObjectTooLarge                      Code = 10334
@@ -281,6 +282,7 @@ var table = [...]row{
 	{code: CannotConvertIndexToUnique, name: "CannotConvertIndexToUnique"},
 	{code: ReauthenticationRequired, name: "ReauthenticationRequired"},
 	{code: IngressRequestRateLimitExceeded, name: "IngressRequestRateLimitExceeded"},
+	{code: GeoKeyExtractionFailed, name: "GeoKeyExtractionFailed"},
 	{code: SocketException, name: "SocketException", kind: RetryableWrite},
 	{code: NotWritablePrimary, name: "NotWritablePrimary", kind: RetryableWrite | StateChange, old: "NotMaster"},
 	{code: BSONObjectTooLarge, name: "BSONObjectTooLarge"},

@@ -15,7 +15,7 @@ type bits struct {
 	set, any  bool
 }
 
-func (b bits) test(v Value) bool {
+func (b bits) test(v Value, _ *Matching) bool {
 	if v.Type == bson.TypeBinary {
 		return b.holds(func(at int) bool { return binaryBit(v.Data[5:], at) })
 	}

@@ -9,12 +9,12 @@ import (
 // condition is what a filter asks of the values on a path, or of one value (in $elemMatch and $pull).
 type condition interface {
 	onPath(p path, doc []byte, m *Matching) bool
-	onValue(v Value) bool
+	onValue(v Value, m *Matching) bool
 }
 
 // predicate is a test of a single value.
 type predicate interface {
-	test(v Value) bool
+	test(v Value, m *Matching) bool
 }
 
 // leaf makes a condition of a predicate. With expand, an array is looked into before it is looked at.
@@ -34,20 +34,20 @@ func (l *leaf) testExpanded(v Value, at spot, m *Matching) bool {
 			if !m.goOn() {
 				return false
 			}
-			if l.test(Of(it.Element)) {
+			if l.test(Of(it.Element), m) {
 				m.found(at.into(n).element)
 				return true
 			}
 		}
 	}
-	if l.test(v) {
+	if l.test(v, m) {
 		m.found(at.element)
 		return true
 	}
 	return false
 }
 
-func (l *leaf) onValue(v Value) bool { return l.test(v) }
+func (l *leaf) onValue(v Value, m *Matching) bool { return l.test(v, m) }
 
 // equality is a leaf that can be recognized, because upserts and _id look-ups need its value.
 type equality struct {
@@ -62,7 +62,7 @@ func newEquality(v Value) *equality {
 type equalTo struct{ value Value }
 
 // test has it that null is not undefined, as it is since 8.0.
-func (p equalTo) test(v Value) bool {
+func (p equalTo) test(v Value, _ *Matching) bool {
 	if p.value.Type == bson.TypeNull {
 		return v.Missing() || v.Type == bson.TypeNull
 	}
@@ -72,18 +72,20 @@ func (p equalTo) test(v Value) bool {
 // not inverts conditions that must all hold.
 type not []condition
 
-func (n not) onPath(p path, doc []byte, _ *Matching) bool {
+// onPath notes no element: a condition that is not met was met by none.
+func (n not) onPath(p path, doc []byte, m *Matching) bool {
+	defer m.restore(m.save())
 	for _, c := range n {
-		if !c.onPath(p, doc, nil) {
+		if !c.onPath(p, doc, m) {
 			return true
 		}
 	}
 	return false
 }
 
-func (n not) onValue(v Value) bool {
+func (n not) onValue(v Value, m *Matching) bool {
 	for _, c := range n {
-		if !c.onValue(v) {
+		if !c.onValue(v, m) {
 			return true
 		}
 	}
@@ -136,9 +138,9 @@ func equalAt(p path, doc []byte) *ValueSet {
 	return &values
 }
 
-func (a every) onValue(v Value) bool {
+func (a every) onValue(v Value, m *Matching) bool {
 	for _, c := range a {
-		if !c.onValue(v) {
+		if !c.onValue(v, m) {
 			return false
 		}
 	}
@@ -149,4 +151,4 @@ func (a every) onValue(v Value) bool {
 type never struct{}
 
 func (never) onPath(path, []byte, *Matching) bool { return false }
-func (never) onValue(Value) bool                  { return false }
+func (never) onValue(Value, *Matching) bool       { return false }

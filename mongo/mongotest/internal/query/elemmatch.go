@@ -41,7 +41,7 @@ func isLogical(v Value) bool {
 
 func (c *elemMatch) onPath(p path, doc []byte, m *Matching) bool {
 	return p.walk(doc, func(v Value, at spot) bool {
-		n, ok := c.first(v)
+		n, ok := c.first(v, m)
 		if ok {
 			m.found(at.into(n).element)
 		}
@@ -49,30 +49,31 @@ func (c *elemMatch) onPath(p path, doc []byte, m *Matching) bool {
 	})
 }
 
-func (c *elemMatch) onValue(v Value) bool {
-	_, ok := c.first(v)
+func (c *elemMatch) onValue(v Value, m *Matching) bool {
+	_, ok := c.first(v, m)
 	return ok
 }
 
 // first returns the index of the first element of an array that meets all conditions.
-func (c *elemMatch) first(v Value) (int, bool) {
+func (c *elemMatch) first(v Value, m *Matching) (int, bool) {
 	if !v.IsArray() {
 		return 0, false
 	}
 	it := wire.Elements(v.Data)
 	for n := 0; it.Next(); n++ {
-		if c.element(Of(it.Element)) {
+		if c.element(Of(it.Element), m) {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-func (c *elemMatch) element(v Value) bool {
+func (c *elemMatch) element(v Value, m *Matching) bool {
+	defer m.restore(m.save())
 	if c.nodes != nil {
-		return (v.IsDocument() || v.IsArray()) && matchAll(c.nodes, v.Data, nil)
+		return (v.IsDocument() || v.IsArray()) && matchAll(c.nodes, v.Data, m)
 	}
-	return every(c.conditions).onValue(v)
+	return every(c.conditions).onValue(v, m)
 }
 
 // all compiles $all: every one of some values, or of some $elemMatch.

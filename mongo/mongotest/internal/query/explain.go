@@ -174,16 +174,21 @@ func (e *explainer) expression(c *clause, doc []byte, inverted bool) []byte {
 // reasons are the texts for an operator that does not match, and for one that does.
 var reasons = map[string][2]string{
 	"$eq": comparisonReasons, "$gt": comparisonReasons, "$gte": comparisonReasons, "$lt": comparisonReasons, "$lte": comparisonReasons,
-	"$ne":           {comparisonReasons[1], comparisonReasons[0]},
-	"$in":           {"no matching value found in array", "matching value found in array"},
-	"$nin":          {"matching value found in array", "no matching value found in array"},
-	"$type":         {"type did not match", "type did match"},
-	"$exists":       {"path does not exist", "path does exist"},
-	"$regex":        {"regular expression did not match", "regular expression did match"},
-	"$mod":          {"$mod did not evaluate to expected remainder", "$mod did evaluate to expected remainder"},
-	"$size":         {"array length was not equal to given size", "array length was equal to given size"},
-	"$all":          {"array did not contain all specified values", "array did contain all specified values"},
-	"$elemMatch":    {"array did not satisfy the child predicate", "array did satisfy the child predicate"},
+	"$ne":        {comparisonReasons[1], comparisonReasons[0]},
+	"$in":        {"no matching value found in array", "matching value found in array"},
+	"$nin":       {"matching value found in array", "no matching value found in array"},
+	"$type":      {"type did not match", "type did match"},
+	"$exists":    {"path does not exist", "path does exist"},
+	"$regex":     {"regular expression did not match", "regular expression did match"},
+	"$mod":       {"$mod did not evaluate to expected remainder", "$mod did evaluate to expected remainder"},
+	"$size":      {"array length was not equal to given size", "array length was equal to given size"},
+	"$all":       {"array did not contain all specified values", "array did contain all specified values"},
+	"$elemMatch": {"array did not satisfy the child predicate", "array did satisfy the child predicate"},
+	"$geoWithin": withinReasons,
+	"$within":    withinReasons,
+	"$geoIntersects": {
+		"none of the considered geometries intersected the expression’s geometry", "at least one of considered geometries intersected the expression’s geometry",
+	},
 	"$bitsAllSet":   bitReasons,
 	"$bitsAllClear": bitReasons,
 	"$bitsAnySet":   bitReasons,
@@ -192,7 +197,11 @@ var reasons = map[string][2]string{
 
 var (
 	comparisonReasons = [2]string{"comparison failed", "comparison succeeded"}
-	bitReasons        = [2]string{"bitwise operator failed to match", "bitwise operator matched successfully"}
+	withinReasons     = [2]string{
+		"none of the considered geometries were contained within the expression’s geometry",
+		"at least one of considered geometries was contained within the expression’s geometry",
+	}
+	bitReasons = [2]string{"bitwise operator failed to match", "bitwise operator matched successfully"}
 )
 
 // expectedTypes are the types that an operator looks at.
@@ -229,6 +238,9 @@ func (e *explainer) leaf(c *clause, doc []byte, inverted bool) []byte {
 	expected := expectedTypes[operator]
 	if expected != nil && !slices.ContainsFunc(values, func(v Value) bool { return slices.Contains(expected, TypeName(v.Type)) }) {
 		return r.text("reason", "type did not match").types(values).expected(expected).considered(values).end()
+	}
+	if isGeo(operator) && !slices.ContainsFunc(values, func(v Value) bool { return storedGeometry(v) != nil }) && storedGeometry(Array(values)) == nil {
+		reason = "could not find a valid geometry at the given path"
 	}
 	r = r.text("reason", reason).considered(values)
 	if operator == "$type" {

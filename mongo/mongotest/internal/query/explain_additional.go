@@ -1,7 +1,6 @@
 package query
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -28,8 +27,8 @@ func properties(v Value, wanted func(name string) bool) []property {
 
 // matching tells of names whether they match a pattern of a schema, which was compiled before.
 func matching(pattern string) func(name string) bool {
-	re, err := regexp.Compile(pattern)
-	return func(name string) bool { return err == nil && re.MatchString(name) }
+	re, fault, err := CompileRegex("", pattern, "")
+	return func(name string) bool { return err == nil && fault == "" && re.matches([]byte(name), nil) }
 }
 
 // additionalItems returns the items of an array for which a list of schemas has none.

@@ -329,6 +329,9 @@ func init() { // not initialized in place, because conditions contain conditions
 	type parse = func(p *filterParser, key string, v Value, whole []byte) (condition, error)
 	comparison := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.comparison(key, v) }
 	bits := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.bits(key, v) }
+	geometric := func(_ *filterParser, key string, v Value, whole []byte) (condition, error) {
+		return parseGeo(key, v, whole)
+	}
 	plain := func(parse func(p *filterParser, v Value) (condition, error)) parse {
 		return func(p *filterParser, _ string, v Value, _ []byte) (condition, error) { return parse(p, v) }
 	}
@@ -348,11 +351,12 @@ func init() { // not initialized in place, because conditions contain conditions
 			}
 			return nil, nil
 		},
-		"$type":       plain((*filterParser).types),
-		"$size":       plain(func(_ *filterParser, v Value) (condition, error) { return parseSize(v) }),
-		"$all":        plain((*filterParser).all),
-		"$elemMatch":  plain((*filterParser).elemMatch),
-		"$mod":        plain(func(_ *filterParser, v Value) (condition, error) { return parseMod(v) }),
+		"$type":      plain((*filterParser).types),
+		"$size":      plain(func(_ *filterParser, v Value) (condition, error) { return parseSize(v) }),
+		"$all":       plain((*filterParser).all),
+		"$elemMatch": plain((*filterParser).elemMatch),
+		"$mod":       plain(func(_ *filterParser, v Value) (condition, error) { return parseMod(v) }),
+		"$geoWithin": geometric, "$within": geometric, "$geoIntersects": geometric,
 		"$bitsAllSet": bits, "$bitsAllClear": bits, "$bitsAnySet": bits, "$bitsAnyClear": bits,
 	}
 }
@@ -363,7 +367,7 @@ func (p *filterParser) operator(key string, v Value, whole []byte) (condition, e
 		return parse(p, key, v, whole)
 	}
 	switch key {
-	case "$geoWithin", "$geoIntersects", "$near", "$nearSphere", "$within", "$geoNear":
+	case "$near", "$nearSphere", "$geoNear":
 		return nil, unsupported("the query operator", key)
 	}
 	return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown operator: %s", key)

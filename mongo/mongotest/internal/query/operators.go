@@ -47,7 +47,7 @@ func (o order) kind() int {
 	return 8
 }
 
-func (o order) test(v Value) bool {
+func (o order) test(v Value, _ *Matching) bool {
 	limit := o.operand.Type == bson.TypeMinKey || o.operand.Type == bson.TypeMaxKey
 	if v.Missing() {
 		if !limit {
@@ -104,7 +104,7 @@ func parseIn(key string, v Value) (condition, error) {
 	return &leaf{predicate: list, expand: true}, nil
 }
 
-func (l in) test(v Value) bool {
+func (l in) test(v Value, with *Matching) bool {
 	list := l.list
 	if l.values != nil {
 		if v.Missing() && l.null || !v.Missing() && l.values.Has(v) {
@@ -113,7 +113,7 @@ func (l in) test(v Value) bool {
 		list = l.others
 	}
 	for _, p := range list {
-		if p.test(v) {
+		if p.test(v, with) {
 			return true
 		}
 	}
@@ -154,7 +154,7 @@ func (p *filterParser) not(v Value) (condition, error) {
 
 type exists struct{}
 
-func (exists) test(v Value) bool { return !v.Missing() }
+func (exists) test(v Value, _ *Matching) bool { return !v.Missing() }
 
 func parseExists(v Value) condition {
 	c := &leaf{predicate: exists{}, expand: true}
@@ -166,7 +166,7 @@ func parseExists(v Value) condition {
 
 type size int64
 
-func (s size) test(v Value) bool {
+func (s size) test(v Value, _ *Matching) bool {
 	if !v.IsArray() {
 		return false
 	}
@@ -194,7 +194,7 @@ func parseSize(v Value) (condition, error) {
 
 type mod struct{ divisor, remainder int64 }
 
-func (m mod) test(v Value) bool {
+func (m mod) test(v Value, _ *Matching) bool {
 	if !v.IsNumber() || v.special() != 0 {
 		return false
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/backtrack"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -17,11 +17,11 @@ func (v Value) Regex() (pattern, options string) {
 	return string(p), string(o)
 }
 
-// CompileRegex compiles what the operator of a name, "" for a filter's, gives as a pattern in PCRE's syntax and its options, as
-// far as Go has it. It returns what makes the pattern invalid in the real server's words, or an error: the refusal of an
-// option, or of a pattern that only PCRE has.
-func CompileRegex(operator, pattern, options string) (re *regexp.Regexp, fault string, err error) {
-	flags := ""
+// CompileRegex compiles what the operator of a name, "" for a filter's, gives as a pattern in PCRE's syntax and its options.
+// It returns what makes the pattern invalid in the real server's words, or an error: the refusal of an option, or of a pattern
+// that only PCRE has.
+func CompileRegex(operator, pattern, options string) (re *Regexp, fault string, err error) {
+	flags, whole := "", pattern
 	for _, o := range options {
 		switch o {
 		case 'i', 'm', 's':
@@ -36,25 +36,24 @@ func CompileRegex(operator, pattern, options string) (re *regexp.Regexp, fault s
 	if flags != "" {
 		pattern = "(?" + flags + ")" + pattern
 	}
-	re, err = regexp.Compile(pattern)
-	if err == nil {
-		return re, "", nil
+	fast, err := regexp.Compile(pattern)
+	if err != nil || strings.Contains(whole, "(?P<") || strings.Contains(whole, "(?<") { // PCRE has other rules for names
+		return compileSlow(fast, whole, options)
 	}
-	var refused *syntax.Error
-	if errors.As(err, &refused) && patternFaults[refused.Code] != "" {
-		return nil, patternFaults[refused.Code], nil
-	}
-	return nil, "", unsupported("the regular expression", pattern)
+	return newRegexp(fast, whole, options), "", nil
 }
 
-// patternFaults are the real server's words for what makes a pattern invalid to both.
-var patternFaults = map[syntax.ErrorCode]string{
-	syntax.ErrMissingParen:          "missing closing parenthesis",
-	syntax.ErrUnexpectedParen:       "unmatched closing parenthesis",
-	syntax.ErrMissingBracket:        "missing terminating ] for character class",
-	syntax.ErrMissingRepeatArgument: "quantifier does not follow a repeatable item",
-	syntax.ErrTrailingBackslash:     "\\ at end of pattern",
-	syntax.ErrInvalidCharRange:      "range out of order in character class",
+// compileSlow compiles a pattern for a search by backtracking. That is needed if fast is nil.
+func compileSlow(fast *regexp.Regexp, pattern, flags string) (re *Regexp, fault string, err error) {
+	re = newRegexp(fast, pattern, flags)
+	var refused backtrack.Fault
+	switch _, err := re.slow(); {
+	case err == nil, fast != nil && errors.Is(err, backtrack.ErrUnsupported):
+		return re, "", nil
+	case errors.As(err, &refused):
+		return nil, refused.Error(), nil
+	}
+	return nil, "", unsupported("the regular expression", pattern)
 }
 
 // withoutSpace removes what the option x makes no part of a pattern: white space outside classes, and comments up to the end of

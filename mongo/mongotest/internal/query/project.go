@@ -247,7 +247,7 @@ func (w *projecting) added(dst []byte, c *field, doc []byte, values map[*field]V
 
 // appendMatch writes the array of the one element that an $elemMatch finds.
 func (f *field) appendMatch(dst []byte, v Value) []byte {
-	n, ok := f.elemMatch.first(v)
+	n, ok := f.elemMatch.first(v, nil)
 	if !ok {
 		return dst
 	}

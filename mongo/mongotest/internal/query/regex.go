@@ -2,7 +2,6 @@ package query
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,17 +11,17 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// regex is a regular expression; PCRE's syntax as far as Go has it.
+// regex is a regular expression.
 type regex struct {
 	source []byte // pattern and options, as in BSON
-	re     *regexp.Regexp
+	re     *Regexp
 }
 
-func (r regex) test(v Value) bool {
+func (r regex) test(v Value, m *Matching) bool {
 	switch v.Type {
 	case bson.TypeString, bson.TypeSymbol:
 		text := stringBytes(v.Data)
-		return r.re.Match(text) && utf8.Valid(text)
+		return r.re.matches(text, m) && utf8.Valid(text)
 	case bson.TypeRegex:
 		return bytes.Equal(v.Data, r.source)
 	}

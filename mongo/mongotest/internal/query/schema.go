@@ -13,11 +13,11 @@ import (
 type schema []rule
 
 // rule reports whether a value meets one keyword of a schema. A keyword of another type's values is met.
-type rule func(v Value) bool
+type rule func(v Value, m *Matching) bool
 
-func (s schema) test(v Value) bool {
+func (s schema) test(v Value, m *Matching) bool {
 	for _, r := range s {
-		if !r(v) {
+		if !r(v, m) {
 			return false
 		}
 	}
@@ -27,7 +27,7 @@ func (s schema) test(v Value) bool {
 // schemaNode is $jsonSchema as a condition on the whole document.
 type schemaNode struct{ schema }
 
-func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(Document(doc)) }
+func (n schemaNode) match(doc []byte, m *Matching) bool { return n.test(Document(doc), m) }
 
 // parseSchemaNodes compiles a $jsonSchema. That a field is required is said once more, by a condition that notes by which
 // element it is met.
@@ -154,7 +154,7 @@ func schemaEnum(v Value, _ []byte) (rule, error) {
 	if len(list) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'enum' cannot be an empty array")
 	}
-	return known.Has, nil
+	return func(v Value, _ *Matching) bool { return known.Has(v) }, nil
 }
 
 // schemaCount is a limit on how many characters, items or properties there are; of returns -1 for values of other types.
@@ -164,7 +164,7 @@ func schemaCount(name string, of func(Value) int, ok func(n, limit int64) bool) 
 		if refused != "" {
 			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 		}
-		return func(v Value) bool {
+		return func(v Value, _ *Matching) bool {
 			n := of(v)
 			return n < 0 || ok(int64(n), limit)
 		}, nil
@@ -205,7 +205,7 @@ func nestedSchema(v Value, refusal error) (schema, error) {
 
 func schemaNot(v Value, _ []byte) (rule, error) {
 	s, err := nestedSchema(v, keyword("not", "must be an object, but found an element of type %s", TypeName(v.Type)))
-	return func(v Value) bool { return !s.test(v) }, err
+	return func(v Value, m *Matching) bool { return !s.test(v, m) }, err
 }
 
 func schemaCombined(name string) func(Value, []byte) (rule, error) {
@@ -225,10 +225,10 @@ func schemaCombined(name string) func(Value, []byte) (rule, error) {
 		if len(list) == 0 {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "$jsonSchema keyword '%s' must be a non-empty array", name)
 		}
-		return func(v Value) bool {
+		return func(v Value, m *Matching) bool {
 			met := 0
 			for _, s := range list {
-				if s.test(v) {
+				if s.test(v, m) {
 					met++
 				}
 			}

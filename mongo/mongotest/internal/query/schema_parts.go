@@ -1,7 +1,6 @@
 package query
 
 import (
-	"regexp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,7 +18,7 @@ func schemaUnique(v Value, _ []byte) (rule, error) {
 	if !v.True() {
 		return nil, nil
 	}
-	return func(v Value) bool {
+	return func(v Value, _ *Matching) bool {
 		if !v.IsArray() {
 			return true
 		}
@@ -50,12 +49,12 @@ func schemaItems(v Value, _ []byte) (rule, error) {
 		}
 		list = append(list, s)
 	}
-	return func(v Value) bool {
+	return func(v Value, m *Matching) bool {
 		if !v.IsArray() {
 			return true
 		}
 		for i, e := range v.elements() {
-			if i < len(list) && !list[i].test(e) {
+			if i < len(list) && !list[i].test(e, m) {
 				return false
 			}
 		}
@@ -65,12 +64,12 @@ func schemaItems(v Value, _ []byte) (rule, error) {
 
 // eachItem asks of the items of an array from the given index on that they meet a schema.
 func eachItem(from int, s schema) rule {
-	return func(v Value) bool {
+	return func(v Value, m *Matching) bool {
 		if !v.IsArray() {
 			return true
 		}
 		list := v.elements()
-		return !slices.ContainsFunc(list[min(from, len(list)):], func(e Value) bool { return !s.test(e) })
+		return !slices.ContainsFunc(list[min(from, len(list)):], func(e Value) bool { return !s.test(e, m) })
 	}
 }
 
@@ -88,7 +87,7 @@ func schemaAdditionalItems(v Value, whole []byte) (rule, error) {
 func schemaOrBool(v Value, refusal error) (schema, error) {
 	if v.Type == bson.TypeBoolean {
 		allowed := v.True()
-		return schema{func(Value) bool { return allowed }}, nil
+		return schema{func(Value, *Matching) bool { return allowed }}, nil
 	}
 	return nestedSchema(v, refusal)
 }
@@ -115,7 +114,7 @@ func schemaRequired(v Value, _ []byte) (rule, error) {
 
 // hasAll asks of a document that it has fields of all the names.
 func hasAll(names []Value) rule {
-	return func(v Value) bool {
+	return func(v Value, _ *Matching) bool {
 		has := func(name string) bool { return !v.lookup(name).Missing() }
 		if len(names) > many && v.IsDocument() {
 			fields := make(map[string]bool)
@@ -142,18 +141,18 @@ func schemaProperties(v Value, _ []byte) (rule, error) {
 		}
 		list[string(it.Key)] = s
 	}
-	return eachProperty(func(name []byte, v Value) bool { return list[string(name)].test(v) }), it.Err
+	return eachProperty(func(name []byte, v Value, m *Matching) bool { return list[string(name)].test(v, m) }), it.Err
 }
 
 // eachProperty asks something of every field of a document.
-func eachProperty(ok func(name []byte, v Value) bool) rule {
-	return func(v Value) bool {
+func eachProperty(ok func(name []byte, v Value, m *Matching) bool) rule {
+	return func(v Value, m *Matching) bool {
 		if !v.IsDocument() {
 			return true
 		}
 		it := wire.Elements(v.Data)
 		for it.Next() {
-			if !ok(it.Key, Of(it.Element)) {
+			if !ok(it.Key, Of(it.Element), m) {
 				return false
 			}
 		}
@@ -163,14 +162,14 @@ func eachProperty(ok func(name []byte, v Value) bool) rule {
 
 // patternSchema is one of patternProperties.
 type patternSchema struct {
-	name   *regexp.Regexp
+	name   *Regexp
 	schema schema
 }
 
 func schemaPatterns(v Value, _ []byte) (rule, error) {
 	list, err := patternSchemas(v)
-	return eachProperty(func(name []byte, v Value) bool {
-		return !slices.ContainsFunc(list, func(p patternSchema) bool { return p.name.Match(name) && !p.schema.test(v) })
+	return eachProperty(func(name []byte, v Value, m *Matching) bool {
+		return !slices.ContainsFunc(list, func(p patternSchema) bool { return p.name.matches(name, m) && !p.schema.test(v, m) })
 	}), err
 }
 
@@ -214,11 +213,11 @@ func schemaAdditionalProperties(v Value, whole []byte) (rule, error) {
 			known[f.Name] = true
 		}
 	}
-	return eachProperty(func(name []byte, v Value) bool {
+	return eachProperty(func(name []byte, v Value, m *Matching) bool {
 		if known[string(name)] {
 			return true
 		}
-		return slices.ContainsFunc(patterns, func(p patternSchema) bool { return p.name.Match(name) }) || s.test(v)
+		return slices.ContainsFunc(patterns, func(p patternSchema) bool { return p.name.matches(name, m) }) || s.test(v, m)
 	}), nil
 }
 
@@ -235,13 +234,13 @@ func schemaDependencies(v Value, _ []byte) (rule, error) {
 		}
 		all[string(it.Key)] = append(all[string(it.Key)], r)
 	}
-	return func(v Value) bool {
+	return func(v Value, m *Matching) bool {
 		if !v.IsDocument() {
 			return true
 		}
 		it := wire.Elements(v.Data)
 		for nextField(&it) {
-			if !all[string(it.Key)].test(v) {
+			if !all[string(it.Key)].test(v, m) {
 				return false
 			}
 		}

@@ -83,7 +83,7 @@ func schemaLimit(name, exclusive string, v Value, whole []byte, o order) (rule, 
 		return nil, keyword(exclusive, "must be a boolean")
 	}
 	o.equal = !Truth(strict)
-	return func(v Value) bool { return !v.IsNumber() || o.test(v) }, nil
+	return func(v Value, m *Matching) bool { return !v.IsNumber() || o.test(v, m) }, nil
 }
 
 // schemaExclusive is exclusiveMinimum and exclusiveMaximum, which the limit that they belong to takes into account.
@@ -109,7 +109,7 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
 	}
 	unit, _ := decimalValue(v.toDecimal()).rational()
-	return func(v Value) bool {
+	return func(v Value, _ *Matching) bool {
 		if !v.IsNumber() {
 			return true
 		}
@@ -126,5 +126,5 @@ func schemaPattern(v Value, _ []byte) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(v Value) bool { return v.Type != bson.TypeString || c.test(v) }, nil
+	return func(v Value, m *Matching) bool { return v.Type != bson.TypeString || c.test(v, m) }, nil
 }

@@ -32,7 +32,7 @@ type typeSet struct {
 	number bool
 }
 
-func (s typeSet) test(v Value) bool {
+func (s typeSet) test(v Value, _ *Matching) bool {
 	if v.Missing() {
 		return false
 	}

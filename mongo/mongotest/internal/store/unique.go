@@ -102,6 +102,9 @@ func (c *Collection) withoutThose(keys []Key, ix *Index, id string) []Key {
 // can.
 func (c *Collection) Conflict(ns, id string, doc []byte) error {
 	for _, ix := range c.Def.Indexes {
+		if err := ix.checkGeometries(doc); err != nil {
+			return err
+		}
 		if !ix.constrains() {
 			continue
 		}
@@ -137,8 +140,11 @@ func (u *Uniqueness) taken(keys []Key, id string) Key {
 
 // Buildable returns why an index cannot be built over the collection's documents, nil if it can.
 func (c *Collection) Buildable(ns string, ix *Index) error {
-	if ix.Flaw != nil || c == nil || !ix.constrains() {
+	if ix.Flaw != nil || c == nil {
 		return ix.Flaw
+	}
+	if !ix.constrains() {
+		return c.checkAllGeometries(ix)
 	}
 	u := &Uniqueness{ix, make(map[string]*Record)}
 	var least Key
