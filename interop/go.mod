@@ -7,7 +7,6 @@ require (
 	github.com/avast/retry-go/v5 v5.1.1
 	github.com/cenkalti/backoff/v7 v7.0.3
 	github.com/couchbase/gocb/v2 v2.11.1
-	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/holdfast-db/holdfast v0.0.0
 	github.com/sony/gobreaker/v2 v2.4.0
@@ -33,6 +32,7 @@ require (
 	github.com/couchbase/goprotostellar v1.0.2 // indirect
 	github.com/couchbaselabs/gocbconnstr/v2 v2.0.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.2 // indirect
+	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect

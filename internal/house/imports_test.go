@@ -100,7 +100,7 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
-		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop",
+		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/peek", "internal/testserver",
 		"internal/mongo/wire", "internal/mutant",
 	},
@@ -123,9 +123,13 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/pipeline": {
-		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/mongoerr",
+		"internal/mongo/wire",
 	},
-	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/expr": {
+		"mongo/mongotest/internal/javascript", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/javascript": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/fields":    {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
@@ -194,6 +198,13 @@ var mayDependOn = map[string][]string{
 		// The dependencies of the official module's types.
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
+	},
+	"./mongo/mongotest": {
+		"go.mongodb.org/mongo-driver/v2",
+		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
+		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/text",
+		// JavaScript ($where, $function, $accumulator), with what its engine needs. No client needs them.
+		"github.com/dop251/goja", "github.com/dlclark/regexp2/v2", "github.com/go-sourcemap/sourcemap", "github.com/google/pprof",
 	},
 }
 

@@ -50,14 +50,6 @@ func unknownLet(command string) error {
 
 // hooks returns what compiles the command's expressions and scripts, or why its let cannot be.
 func (x *exec) hooks() (query.Hooks, error) {
-	hooks, err := x.expressionHooks()
-	if x.conn.set.config.javaScript != nil {
-		hooks.Where = x.where
-	}
-	return hooks, err
-}
-
-func (x *exec) expressionHooks() (query.Hooks, error) {
 	v := &x.result.vars
 	switch {
 	case v.raw == nil:
@@ -83,6 +75,10 @@ func (x *exec) plainHooks() query.Hooks {
 		Pipeline: func(v query.Value) (query.Pipeline, error) {
 			x.result.vars.begin(x)
 			return noLetHooks.Pipeline(v)
+		},
+		Where: func(v query.Value) (query.Expr, error) {
+			x.result.vars.begin(x)
+			return noLetHooks.Where(v)
 		},
 	}
 }
@@ -299,7 +295,9 @@ type matcher struct {
 
 func (x *exec) matcher(doc []byte) (*matcher, error) {
 	m := &matcher{}
-	err := m.filter.ParseWith(doc, x.conn.language)
+	hooks := x.conn.language
+	hooks.Refused = pipeline.NotInMatch
+	err := m.filter.ParseWith(doc, hooks)
 	m.match.Vars = x.result.vars.values
 	return m, err
 }

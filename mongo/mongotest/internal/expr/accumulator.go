@@ -15,6 +15,8 @@ type Accumulator struct {
 	count Expression // how many values to keep
 	input Expression
 	start func(count int) collector
+
+	script *scripted // of an $accumulator, which has no start
 }
 
 // State is one accumulator's state over the documents of a group.
@@ -31,6 +33,10 @@ type collector interface {
 
 // New returns the state of an empty group, whose _id is the Root of env: how many values an accumulator keeps may depend on it.
 func (a *Accumulator) New(env *Env) (*State, error) {
+	if a.script != nil {
+		group, err := a.script.start(env)
+		return &State{a, group}, err
+	}
 	n, err := a.size(env)
 	if err != nil {
 		return nil, err
@@ -50,7 +56,9 @@ func (a *Accumulator) size(env *Env) (int, error) {
 }
 
 // Fixed reports whether the accumulator is the same for all groups.
-func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
+func (a *Accumulator) Fixed() bool {
+	return (a.count == nil || isConstant(a.count)) && (a.script == nil || isConstant(a.script.initArgs))
+}
 
 // Input evaluates what the accumulator is to collect of a document.
 func (a *Accumulator) Input(env *Env) (Value, error) { return a.input.Eval(env) }
@@ -107,6 +115,11 @@ func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) 
 			return nil, err
 		}
 	}
+	if a.script != nil {
+		if a.script.initArgs, err = optimize(a.script.initArgs); err != nil {
+			return nil, err
+		}
+	}
 	a.input, err = optimize(a.input)
 	return a, err
 }
@@ -114,6 +127,9 @@ func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) 
 // ParseWindowAccumulator compiles one of a window, where a plain accumulator may be of an array. How many values it keeps is
 // known then: it sees no document.
 func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
+	if name == "$accumulator" {
+		return nil, unknownAccumulator(name)
+	}
 	p := &parser{scope: scope}
 	a := &Accumulator{}
 	var err error
@@ -151,6 +167,7 @@ func init() { // not initialized in place, because an accumulator has expression
 		"$top":   (*parser).ranked, "$bottom": (*parser).ranked, "$topN": (*parser).ranked, "$bottomN": (*parser).ranked,
 		"$firstN": (*parser).some, "$lastN": (*parser).some, "$minN": (*parser).some, "$maxN": (*parser).some,
 		"$median": (*parser).percentileOf, "$percentile": (*parser).percentileOf,
+		"$accumulator": (*parser).scripted,
 	}
 }
 
@@ -166,13 +183,17 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 	}
 	start, ok := accumulators[name]
 	if !ok {
-		return nil, mongoerr.Errorf(15952, "unknown group operator '%s'", name)
+		return nil, unknownAccumulator(name)
 	}
 	if v.IsArray() {
 		return nil, mongoerr.Errorf(40237, "The %s accumulator is a unary operator", name)
 	}
 	input, err := p.expression(v)
 	return &Accumulator{input: input, start: counted(start)}, err
+}
+
+func unknownAccumulator(name string) error {
+	return mongoerr.Errorf(15952, "unknown group operator '%s'", name)
 }
 
 // counter is $count.

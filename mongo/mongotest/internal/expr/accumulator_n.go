@@ -123,7 +123,7 @@ func (p *parser) some(name string, v Value) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accumulator{count, input, func(n int) collector { return newSome(name, n) }}, nil
+	return &Accumulator{count: count, input: input, start: func(n int) collector { return newSome(name, n) }}, nil
 }
 
 var someOperators = []operator{someOperator("$firstN"), someOperator("$lastN"), someOperator("$minN"), someOperator("$maxN")}

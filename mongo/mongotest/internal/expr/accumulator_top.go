@@ -118,7 +118,7 @@ func (p *parser) rankedBy(name string, n, output Expression, sortBy Value) (*Acc
 	}
 	bottom, single := name == "$bottom" || name == "$bottomN", name == "$top" || name == "$bottom"
 	document := &path{name: "ROOT", slot: slotRoot}
-	return &Accumulator{n, list{document, output}, func(n int) collector {
+	return &Accumulator{count: n, input: list{document, output}, start: func(n int) collector {
 		return &ranked{n: n, bottom: bottom, single: single, order: order}
 	}}, nil
 }

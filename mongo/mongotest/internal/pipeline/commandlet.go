@@ -59,6 +59,7 @@ func (l *Let) Vars(c Context) (any, error) {
 // Hooks returns what lets filters use $expr and updates be pipelines.
 func (l *Let) Hooks() query.Hooks {
 	h := hooks(l.scope())
+	h.Refused, h.Where = nil, where
 	h.Pipeline = func(stages Value) (query.Pipeline, error) { return ParseUpdate(stages, l) }
 	return h
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -16,6 +17,8 @@ type Source interface {
 	// Stage returns the documents of a stage that describes the server ($collStats, $indexStats, $currentOp,
 	// $listSessions, $changeStream, ...), by its name and specification.
 	Stage(db, coll, name string, spec Value) ([][]byte, error)
+	// Engine returns the engine on which the command runs its JavaScript.
+	Engine() *javascript.Engine
 }
 
 // Context is what a run may look at.
@@ -38,6 +41,9 @@ type runner struct {
 
 func (c Context) runner(vars []Value) *runner {
 	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
+	if c.Source != nil {
+		env.Scripting = c.Source
+	}
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: env, Work: c.Work}}
 }
 

@@ -70,6 +70,9 @@ func validating(v query.Value) (query.Expr, error) {
 			return nil, mongoerr.Errorf(code, "%s not allowed inside collection validators", operator)
 		}
 	}
+	if uses(v, "$function") {
+		return nil, mongoerr.Errorf(4660800, "$function cannot be used inside a validator.")
+	}
 	e, err := new(pipeline.Let).Hooks().Expr(v)
 	if refused := (*mongoerr.Error)(nil); errors.As(err, &refused) && refused.Constant {
 		return func([]byte, any) (query.Value, error) { return query.Value{}, err }, nil
