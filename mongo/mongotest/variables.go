@@ -68,13 +68,13 @@ func (x *exec) hooks() (query.Hooks, error) {
 // plainHooks compile expressions of commands without a let, and note that there are some.
 func (x *exec) plainHooks() query.Hooks {
 	return query.Hooks{
-		Expr: func(v query.Value) (query.Expr, error) {
+		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Expr(v)
+			return noLetHooks.Expr(v, c)
 		},
-		Pipeline: func(v query.Value) (query.Pipeline, error) {
+		Pipeline: func(v query.Value, c query.Collation) (query.Pipeline, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Pipeline(v)
+			return noLetHooks.Pipeline(v, c)
 		},
 		Where: func(v query.Value) (query.Expr, error) {
 			x.result.vars.begin(x)
@@ -148,9 +148,7 @@ func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert boo
 
 // parseUpdate compiles an update of what the criteria find.
 func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
-	if err := c.checkCollated(update, arrayFilters); err != nil {
-		return nil, err
-	}
+	hooks.Collation = c.collation
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 

@@ -41,7 +41,7 @@ func (a *Accumulator) New(env *Env) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{a, a.start(n)}, nil
+	return &State{a, env.collated(a.start(n))}, nil
 }
 
 func (a *Accumulator) size(env *Env) (int, error) {
@@ -111,16 +111,16 @@ func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) 
 		return nil, err
 	}
 	if a.count != nil {
-		if a.count, err = optimize(a.count); err != nil {
+		if a.count, err = optimize(a.count, scope.Collation()); err != nil {
 			return nil, err
 		}
 	}
 	if a.script != nil {
-		if a.script.initArgs, err = optimize(a.script.initArgs); err != nil {
+		if a.script.initArgs, err = optimize(a.script.initArgs, scope.Collation()); err != nil {
 			return nil, err
 		}
 	}
-	a.input, err = optimize(a.input)
+	a.input, err = optimize(a.input, scope.Collation())
 	return a, err
 }
 
@@ -149,7 +149,7 @@ func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, e
 	if a.count != nil {
 		a.count = constant{query.Int64(int64(n))}
 	}
-	a.input, err = optimize(a.input)
+	a.input, err = optimize(a.input, scope.Collation())
 	return a, err
 }
 
@@ -220,10 +220,13 @@ func (p *parser) percentileOf(name string, v Value) (*Accumulator, error) {
 type extremum struct {
 	sign int
 	best Value
+	by   query.Collation
 }
 
+func (e *extremum) collate(c query.Collation) { e.by = c }
+
 func (e *extremum) add(v Value) error {
-	if !v.IsNullish() && (e.best.Missing() || query.Compare(v, e.best)*e.sign > 0) {
+	if !v.IsNullish() && (e.best.Missing() || query.CompareBy(e.by, v, e.best)*e.sign > 0) {
 		e.best = v
 	}
 	return nil
@@ -301,10 +304,13 @@ type addToSet struct {
 	values []Value
 	known  query.ValueSet
 	memory kept
+	by     query.Collation
 }
 
+func (s *addToSet) collate(c query.Collation) { s.by = c }
+
 func (s *addToSet) add(v Value) error {
-	if v.Missing() || !s.known.Add(v) {
+	if v.Missing() || !s.known.Add(query.Keyed(s.by, v)) {
 		return nil
 	}
 	s.values = append(s.values, v)
@@ -317,6 +323,12 @@ func (s *addToSet) result() Value { return array(s.values) }
 type arrays struct {
 	name string
 	into collector
+}
+
+func (a *arrays) collate(c query.Collation) {
+	if by, ok := a.into.(collating); ok {
+		by.collate(c)
+	}
 }
 
 func (a *arrays) add(v Value) error {

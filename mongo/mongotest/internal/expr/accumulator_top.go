@@ -19,6 +19,8 @@ type ranked struct {
 	fresh  []rankedOutput // which came later
 }
 
+func (r *ranked) collate(c query.Collation) { r.order = r.order.Collated(c) }
+
 // rankedOutput is an output and what its document is sorted by.
 type rankedOutput struct {
 	key    []Value

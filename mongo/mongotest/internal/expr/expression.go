@@ -25,7 +25,8 @@ type Env struct {
 	NewID       func() [12]byte
 	Vars        []Value // the variables of the Scope that the expression was compiled with, in its order
 	Work        *query.Work
-	Scripting   Scripting // of the command; nil where there is none
+	Scripting   Scripting       // of the command; nil where there is none
+	Collation   query.Collation // by which strings are compared; nil if by their bytes
 
 	engine    *javascript.Engine
 	documents memory[map[string]Value]

@@ -79,8 +79,12 @@ var boxes = map[string]func(e *Engine, arg func(int) goja.Value) (query.Value, s
 		}
 		return raw(bson.Timestamp{T: uint32(arg(0).ToInteger()), I: uint32(arg(1).ToInteger())}), ""
 	},
-	"MinKey": func(*Engine, func(int) goja.Value) (query.Value, string) { return query.Value{Type: bson.TypeMinKey}, "" },
-	"MaxKey": func(*Engine, func(int) goja.Value) (query.Value, string) { return query.Value{Type: bson.TypeMaxKey}, "" },
+	"MinKey": func(*Engine, func(int) goja.Value) (query.Value, string) {
+		return query.Value{Type: bson.TypeMinKey}, ""
+	},
+	"MaxKey": func(*Engine, func(int) goja.Value) (query.Value, string) {
+		return query.Value{Type: bson.TypeMaxKey}, ""
+	},
 	"DBPointer": func(e *Engine, arg func(int) goja.Value) (query.Value, string) {
 		id := query.Value{}
 		if o, ok := arg(1).(*goja.Object); ok {
@@ -91,7 +95,9 @@ var boxes = map[string]func(e *Engine, arg func(int) goja.Value) (query.Value, s
 		}
 		return raw(bson.DBPointer{DB: arg(0).String(), Pointer: bson.ObjectID(id.Data)}), ""
 	},
-	"Code": func(_ *Engine, arg func(int) goja.Value) (query.Value, string) { return raw(bson.JavaScript(arg(0).String())), "" },
+	"Code": func(_ *Engine, arg func(int) goja.Value) (query.Value, string) {
+		return raw(bson.JavaScript(arg(0).String())), ""
+	},
 }
 
 func binary(subtype goja.Value, data []byte, err error, name string) (query.Value, string) {

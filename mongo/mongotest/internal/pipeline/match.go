@@ -42,14 +42,14 @@ func NotInMatch(operator string) error {
 
 // hooks let a filter use expressions with the variables of a scope; the filter's variables are an *expr.Env.
 func hooks(scope *expr.Scope) query.Hooks {
-	return query.Hooks{Refused: NotInMatch, Expr: func(v Value) (query.Expr, error) {
-		e, err := expr.Parse(v, scope)
+	return query.Hooks{Refused: NotInMatch, Expr: func(v Value, c query.Collation) (query.Expr, error) {
+		e, err := expr.Parse(v, scope.By(c))
 		if err != nil {
 			return nil, err
 		}
 		return func(doc []byte, vars any) (Value, error) {
 			env := vars.(*expr.Env)
-			env.Root = doc
+			env.Root, env.Collation = doc, c
 			v, err := e.Eval(env)
 			return query.PlainValue(v), err
 		}, nil

@@ -29,7 +29,8 @@ type Context struct {
 	Bare        bool           // neither $$NOW nor $$CLUSTER_TIME has a value
 	Rand        func() float64 // numbers from 0 to 1, never 1, for $rand and $sample
 	NewID       func() [12]byte
-	Work        *query.Work // asked now and then whether the run may go on
+	Collation   query.Collation // by which strings are compared; nil if by their bytes
+	Work        *query.Work     // asked now and then whether the run may go on
 }
 
 // runner is the state of one run, with the variables of its scope in env.
@@ -40,7 +41,7 @@ type runner struct {
 }
 
 func (c Context) runner(vars []Value) *runner {
-	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
+	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work, Collation: c.Collation}
 	if c.Source != nil {
 		env.Scripting = c.Source
 	}
@@ -53,8 +54,16 @@ func (c Context) with(vars any) *runner {
 	if c.Work == nil {
 		c.Work = env.Work
 	}
-	env.Work = c.Work
+	env.Work, env.Collation = c.Work, c.Collation
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: vars, Work: c.Work}}
+}
+
+// compare compares two values, strings by the collation.
+func (r *runner) compare(a, b Value) int { return query.CompareBy(r.Collation, a, b) }
+
+// key appends a key of a value to dst, the same one for values that are equal by the collation.
+func (r *runner) key(dst []byte, v Value) []byte {
+	return query.AppendKey(dst, query.Keyed(r.Collation, v))
 }
 
 // eval returns an expression's value for a document.
