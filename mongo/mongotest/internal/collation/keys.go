@@ -18,14 +18,14 @@ func (c *Collation) Document(doc []byte) []byte {
 func (c *Collation) append(dst, doc []byte) []byte {
 	it := wire.Elements(doc)
 	for it.Next() {
-		switch name := string(it.Key); {
-		case it.Type == bson.TypeString || it.Type == bson.TypeSymbol:
+		switch name := string(it.Key); it.Type {
+		case bson.TypeString, bson.TypeSymbol:
 			dst = wire.AppendString(dst, name, string(c.collator.Key(&c.buffer, it.Text())))
 			c.buffer.Reset()
-		case it.Type == bson.TypeEmbeddedDocument:
+		case bson.TypeEmbeddedDocument:
 			at, inner := wire.BeginEmbedded(dst, name)
 			dst = wire.EndDocument(c.append(inner, it.Value), at)
-		case it.Type == bson.TypeArray:
+		case bson.TypeArray:
 			at, inner := wire.BeginArray(dst, name)
 			dst = wire.EndDocument(c.append(inner, it.Value), at)
 		default:

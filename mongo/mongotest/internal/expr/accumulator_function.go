@@ -31,11 +31,13 @@ func (p *parser) scripted(name string, v Value) (*Accumulator, error) {
 		given bool
 		code  int32
 	}{
-		{"init", s.init != "", 4544707}, {"accumulate", s.accumulate != "", 4544708}, {"merge", s.merge != "", 4544709},
+		{"init", s.init != "", 4544707},
+		{"accumulate", s.accumulate != "", 4544708},
+		{"merge", s.merge != "", 4544709},
 		{"accumulateArgs", a.input != nil, 4544710},
 	} {
 		if !required.given {
-			return nil, mongoerr.Errorf(mongoerr.Code(required.code), "%s missing required argument '%s'", name, required.name)
+			return nil, mongoerr.Errorf(required.code, "%s missing required argument '%s'", name, required.name)
 		}
 	}
 	return a, nil

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dop251/goja"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -41,9 +39,7 @@ func (e *Engine) bounded(run func() error) (err error) {
 	w.timer = time.AfterFunc(lookEvery, w.look)
 	w.mu.Unlock()
 	defer w.end()
-	var thrown *goja.Exception
-	thrown = e.vm.Try(func() { err = run() })
-	if thrown != nil {
+	if thrown := e.vm.Try(func() { err = run() }); thrown != nil {
 		err = thrown
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxCode is how many bytes the code of a function may have. The compiler's recursion is as deep as the code is nested.
-const maxCode = 64 << 10
+const maxCode = 32 << 10
 
 // function recognizes code that is a function as it stands.
 var function = regexp.MustCompile(`^(async\s+)?(function\b|\([^()]*\)\s*=>|[\w$]+\s*=>)`)

@@ -109,7 +109,7 @@ func TestErrorsOfCode(t *testing.T) {
 		{"code that is made of text", `function() { return eval("1") }`, "is not supported"},
 		{"code that is made of text by the constructor of a function", `function() { return (function() {}).constructor("return 1")() }`, "is not supported"},
 		{"code that is too long", strings.Repeat("(", 70_000), "is not supported"},
-		{"code that is nested deep", strings.Repeat("(", 60_000), "SyntaxError"},
+		{"code that is nested deep", strings.Repeat("(", 30_000), "SyntaxError"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := new(javascript.Engine).Function(c.code)
@@ -118,6 +118,38 @@ func TestErrorsOfCode(t *testing.T) {
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// The compiler's stack is as deep as the code is nested. Too deep a stack would end the whole program.
+func TestCodeThatIsNestedDeepEndsNothing(t *testing.T) {
+	for _, c := range [][2]string{
+		{"(", ")"},
+		{"[", "]"},
+		{"!", ""},
+		{"-", ""},
+		{"a=>", ""},
+		{"function(){return ", "}"},
+		{"if(1)", ""},
+		{"{", "}"},
+		{"new ", ""},
+		{"0?0:", ""},
+		{"`${", "}`"},
+		{"f(", ")"},
+		{"x=", ""},
+		{"({a:", "})"},
+		{"typeof ", ""},
+		{"while(0)", ""},
+		{"f?.(", ")"},
+		{"class A{static{", "}}"},
+	} {
+		t.Run(c[0], func(t *testing.T) {
+			n := (32<<10 - 20) / len(c[0]+c[1])
+			code := strings.Repeat(c[0], n) + "1" + strings.Repeat(c[1], n)
+			if f, err := new(javascript.Engine).Function(code); err == nil {
+				_, _ = f.Call(query.Value{}) // whatever it does, this program goes on
 			}
 		})
 	}

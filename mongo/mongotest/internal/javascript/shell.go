@@ -20,11 +20,11 @@ func (e *Engine) box(o *goja.Object, kind string, args ...goja.Value) {
 		}
 		return goja.Undefined()
 	}
-	make, ok := boxes[kind]
+	constructor, ok := boxes[kind]
 	if !ok {
 		panic(e.vm.NewTypeError("there is no type " + kind))
 	}
-	v, problem := make(e, arg)
+	v, problem := constructor(e, arg)
 	if problem != "" {
 		panic(e.vm.NewTypeError(problem))
 	}
