@@ -98,27 +98,6 @@ func (e *Engine) Function(code string) (*Function, error) {
 	return f, nil
 }
 
-// Define sets a global variable.
-func (e *Engine) Define(name string, v query.Value) error {
-	e.begin()
-	return e.bounded(func() error { return e.vm.Set(name, e.fromBSON(v, 0)) })
-}
-
-// DefineFunction sets a global function that takes any number of arguments and returns nothing.
-func (e *Engine) DefineFunction(name string, f func(args []query.Value) error) error {
-	e.begin()
-	return e.vm.Set(name, func(call goja.FunctionCall) goja.Value {
-		args := make([]query.Value, len(call.Arguments))
-		for i, arg := range call.Arguments {
-			args[i] = e.toBSON(arg, query.Value{}, 0)
-		}
-		if err := f(args); err != nil {
-			panic(e.vm.NewGoError(err))
-		}
-		return goja.Undefined()
-	})
-}
-
 // Call calls the function and returns its result, which is undefined where it returns nothing. A Missing this is undefined in the code.
 func (f *Function) Call(this query.Value, args ...query.Value) (result query.Value, err error) {
 	e := f.engine

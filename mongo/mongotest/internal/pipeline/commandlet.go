@@ -60,6 +60,6 @@ func (l *Let) Vars(c Context) (any, error) {
 func (l *Let) Hooks() query.Hooks {
 	h := hooks(l.scope())
 	h.Refused, h.Where = nil, where
-	h.Pipeline = func(stages Value, c query.Collation) (query.Pipeline, error) { return parseUpdate(stages, l, c) }
+	h.Pipeline = func(stages Value, c query.Collation) (query.Pipeline, error) { return ParseUpdate(stages, l, c) }
 	return h
 }

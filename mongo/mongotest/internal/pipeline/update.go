@@ -14,10 +14,8 @@ func (p *parser) updateSteps(names []string, stages Value) ([]step, error) {
 	return inner.steps(stages)
 }
 
-// ParseUpdate compiles an update that is an array of stages.
-func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) { return parseUpdate(stages, l, nil) }
-
-func parseUpdate(stages Value, l *Let, c query.Collation) (query.Pipeline, error) {
+// ParseUpdate compiles an update that is an array of stages; the collation is nil if strings are compared by their bytes.
+func ParseUpdate(stages Value, l *Let, c query.Collation) (query.Pipeline, error) {
 	if stages.Type != bson.TypeArray {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
