@@ -130,10 +130,8 @@ func TestCodeThatIsNestedDeepEndsNothing(t *testing.T) {
 		{"[", "]"},
 		{"!", ""},
 		{"-", ""},
-		{"a=>", ""},
 		{"function(){return ", "}"},
 		{"if(1)", ""},
-		{"{", "}"},
 		{"new ", ""},
 		{"0?0:", ""},
 		{"`${", "}`"},
@@ -143,9 +141,8 @@ func TestCodeThatIsNestedDeepEndsNothing(t *testing.T) {
 		{"typeof ", ""},
 		{"while(0)", ""},
 		{"f?.(", ")"},
-		{"class A{static{", "}}"},
 	} {
-		t.Run(c[0], func(t *testing.T) {
+		t.Run(c[0], func(*testing.T) {
 			n := (32<<10 - 20) / len(c[0]+c[1])
 			code := strings.Repeat(c[0], n) + "1" + strings.Repeat(c[1], n)
 			if f, err := new(javascript.Engine).Function(code); err == nil {
