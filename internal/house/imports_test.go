@@ -101,7 +101,7 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
-		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop",
+		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/peek", "internal/testserver",
 		"internal/mongo/wire", "internal/mutant",
 	},
@@ -119,28 +119,33 @@ var ours = map[string][]string{
 		"internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/account":   {"internal/mongo/wire"},
-	"mongo/mongotest/internal/stableapi": {"mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/stableapi": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/failpoint": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/pipeline": {
-		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/mongoerr",
+		"internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/backtrack": {},
-	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/geo":       {},
-	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/geo", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/fields":    {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongo/mongotest/internal/version":   {"mongo/mongotest/internal/mongoerr"},
-	"mongo/mongotest/internal/mongoerr":  {},
-	"internal/figures":                   {},
-	"internal/mutation":                  {},
-	"internal/prove":                     {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "retry"},
-	"cmd/holdfast":                       {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
-	"internal/mockcontrol":               {"couchbase/couchbasetest"},
-	"internal/spectest":                  {"internal/filelock"},
-	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast
+	"mongo/mongotest/internal/expr": {
+		"mongo/mongotest/internal/javascript", "mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack",
+		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/geo":        {},
+	"mongo/mongotest/internal/javascript": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/query":      {"mongo/mongotest/internal/backtrack", "mongo/mongotest/internal/geo", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/collation":  {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/fields":     {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/version":    {"mongo/mongotest/internal/mongoerr"},
+	"mongo/mongotest/internal/mongoerr":   {},
+	"internal/figures":                    {},
+	"internal/mutation":                   {},
+	"internal/prove":                      {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "retry"},
+	"cmd/holdfast":                        {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/mockcontrol":                {"couchbase/couchbasetest"},
+	"internal/spectest":                   {"internal/filelock"},
+	"internal/spectest/unified":           {"mongo"}, // with the build tag spec_holdfast
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
@@ -204,6 +209,8 @@ var mayDependOn = map[string][]string{
 		"golang.org/x/sys",              // whether a client has closed its connection
 		"github.com/dlclark/regexp2/v2", // the syntax of the regular expressions that Go's engine refuses
 		"github.com/golang/geo",         // geometries on the sphere
+		// JavaScript ($where, $function, $accumulator, mapReduce), with what its engine needs. No client needs them.
+		"github.com/dop251/goja", "github.com/go-sourcemap/sourcemap", "github.com/google/pprof",
 	},
 }
 

@@ -47,8 +47,8 @@ func (x *exec) writing(apply func() error) error {
 	return err
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, the scripts that it needs have
-// run, or what took long has been evaluated. It gives up the mutex for that. It returns the index of the log from which on its writes are.
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took
+// long has been evaluated. It gives up the mutex for that. It returns the index of the log from which on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m := x.conn.member
 	var began savepoint
@@ -65,8 +65,7 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 			err = x.result.conflict
 		}
 		blocker := x.result.blocker
-		script := x.result.script
-		if blocker == nil && !script.Waiting() && !paused {
+		if blocker == nil && !paused {
 			return since, cmp.Or(x.evaluation.ended, err)
 		}
 		m.takeBackLocked(since)
@@ -74,18 +73,14 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 			t.takeBackLocked(began)
 		}
 		x.result = before
-		x.result.script = script
 		for _, note := range before.entries {
 			note.ErrorCode, note.Deduplicated = 0, false
 			note.outcome.Reset()
 		}
-		switch {
-		case paused:
+		if paused {
 			err = x.pauseLocked()
-		case blocker != nil:
+		} else {
 			err = x.awaitBlockerLocked(blocker)
-		default:
-			err = x.runScriptsLocked()
 		}
 		if err != nil {
 			return m.data.Log.Last(), err

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -260,3 +261,6 @@ type source struct {
 	x     *exec
 	known map[string]contents // by namespace, so that each is the same for every document of the input
 }
+
+// Engine returns the engine that runs the command's scripts.
+func (s *source) Engine() *javascript.Engine { return s.x.engine() }

@@ -170,9 +170,6 @@ func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, er
 
 // search returns what matches in a scan, sorted, skipped and limited.
 func (x *exec) search(s *search, p scan) ([][]byte, error) {
-	if err := x.runScriptsFor(s, p); err != nil {
-		return nil, err
-	}
 	list, err := x.matches(s, p)
 	if err != nil {
 		return nil, err

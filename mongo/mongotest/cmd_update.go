@@ -168,7 +168,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 }
 
 // noUpsertExpr refuses an $expr in the filter of an upsert.
-func noUpsertExpr(query.Value) (query.Expr, error) {
+func noUpsertExpr(query.Value, query.Collation) (query.Expr, error) {
 	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 }
 

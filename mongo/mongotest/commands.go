@@ -28,6 +28,7 @@ func dataSpecs() []*spec {
 		{name: "count", run: cmdCount, linearizes: true, bare: true},
 		{name: "distinct", run: cmdDistinct, linearizes: true, bare: true, snapshots: true, inTxn: version.Of(4, 0, 0)},
 		{name: "aggregate", run: cmdAggregate, linearizes: true, write: true, snapshots: true, inTxn: version.Of(4, 0, 0)},
+		{name: "mapReduce", run: cmdMapReduce, write: true},
 		{name: "explain", run: cmdExplain},
 		{name: "create", run: cmdCreate, write: true, inTxn: version.Of(4, 4, 0)},
 		{name: "collMod", run: cmdCollMod, write: true},

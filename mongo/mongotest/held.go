@@ -18,6 +18,7 @@ const (
 // evaluated without the mutex, and the write is executed again, with what was found out.
 type held struct {
 	since    time.Time // zero if the mutex is not held, or may be kept
+	locked   bool      // the mutex is held
 	pauses   int
 	slow     func() // evaluates the slow part
 	findings map[question]finding
@@ -37,15 +38,17 @@ type finding struct {
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
 var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the set's mutex")
 
-// heldTooLong reports whether a write is to give up the mutex.
+// heldTooLong reports whether a write is to give up the mutex. One with scripts does so before it runs the first.
 func (x *exec) heldTooLong(now time.Time) bool {
 	since := x.evaluation.held.since
-	return !since.IsZero() && now.Sub(since) >= holdAtMost
+	long := x.evaluation.script != nil || now.Sub(since) >= holdAtMost
+	return !since.IsZero() && long
 }
 
 // holdLocked begins an attempt of a write.
 func (x *exec) holdLocked() {
 	h := &x.evaluation.held
+	h.locked = true
 	if h.slow = nil; h.pauses < mostPauses {
 		h.since = time.Now()
 	}
@@ -53,7 +56,7 @@ func (x *exec) holdLocked() {
 
 // pausedLocked ends an attempt of a write and reports whether it is to be made again after the slow part was evaluated.
 func (x *exec) pausedLocked() bool {
-	x.evaluation.held.since = time.Time{}
+	x.evaluation.held.since, x.evaluation.held.locked = time.Time{}, false
 	return x.evaluation.paused()
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/peek"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/currentop"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -21,6 +22,7 @@ type evaluation struct {
 	listed *currentop.Operation // nil as long as it was short
 	ended  error                // why it may not go on
 	held   held                 // what it does with the set's mutex
+	script *javascript.Engine   // nil before the command's first script
 }
 
 func (e *evaluation) reset() {
@@ -36,6 +38,15 @@ func (x *exec) work() *query.Work {
 		x.evaluation.work = query.NewWork(x.mayGoOn)
 	}
 	return x.evaluation.work
+}
+
+// engine returns the engine that runs the command's scripts.
+func (x *exec) engine() *javascript.Engine {
+	e := &x.evaluation
+	if e.script == nil {
+		e.script = &javascript.Engine{Work: x.work(), MayWait: func() bool { return !e.held.locked }}
+	}
+	return e.script
 }
 
 // mayGoOn returns why the evaluation must end, nil if it may go on.

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,7 +53,6 @@ type config struct {
 	oplogBytes      int64
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
-	javaScript      func(ctx context.Context, code string, document bson.Raw) (bool, error)
 	balancers       [][]int // the mongos behind each load balancer; none means all
 	users           []User
 	requireAuth     bool

@@ -118,7 +118,7 @@ var filters = map[string]string{
 	"$bitsAnySet": `{"a": {"$bitsAnySet": 1}}`, "$bitsAnyClear": `{"a": {"$bitsAnyClear": 1}}`,
 	"$jsonSchema": `{"$jsonSchema": {"required": ["a"]}}`, "$expr": `{"$expr": {"$eq": ["$a", 1]}}`,
 	"$alwaysTrue": `{"$alwaysTrue": 1}`, "$alwaysFalse": `{"$alwaysFalse": 1}`, "$comment": `{"$comment": "a", "a": 1}`,
-	"$where": `{"$where": "true"}`, "$text": `{"$text": {"$search": "a"}}`, "$sampleRate": `{"$sampleRate": 0.5}`,
+	"$text": `{"$text": {"$search": "a"}}`, "$sampleRate": `{"$sampleRate": 0.5}`,
 	"$within":    `{"a": {"$within": {"$box": [[0, 0], [1, 1]]}}}`,
 	"$geoWithin": `{"a": {"$geoWithin": {"$box": [[0, 0], [1, 1]]}}}`, "$near": `{"a": {"$near": [1, 1]}}`,
 	"$geoIntersects": `{"a": {"$geoIntersects": {"$geometry": {"type": "Point", "coordinates": [1, 1]}}}}`,

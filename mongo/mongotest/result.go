@@ -28,7 +28,6 @@ type result struct {
 	readAt store.Timestamp // of what a majority read saw, 0 for another
 	vars   variables
 	match  query.Matching // of the document that was found last
-	script *query.Scripts // of the filter, nil if it has no $where
 	onView bool           // what the command looked for is a view
 
 	within     *transaction // in which the command runs, nil if in none

@@ -25,9 +25,6 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
-	if x.result.script != nil {
-		return whereRefused("on a tailable cursor")
-	}
 	t := &tailing{criteria: s.criteria, ns: x.command.full, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1

@@ -50,14 +50,6 @@ func unknownLet(command string) error {
 
 // hooks returns what compiles the command's expressions and scripts, or why its let cannot be.
 func (x *exec) hooks() (query.Hooks, error) {
-	hooks, err := x.expressionHooks()
-	if x.conn.set.config.javaScript != nil {
-		hooks.Where = x.where
-	}
-	return hooks, err
-}
-
-func (x *exec) expressionHooks() (query.Hooks, error) {
 	v := &x.result.vars
 	switch {
 	case v.raw == nil:
@@ -76,13 +68,17 @@ func (x *exec) expressionHooks() (query.Hooks, error) {
 // plainHooks compile expressions of commands without a let, and note that there are some.
 func (x *exec) plainHooks() query.Hooks {
 	return query.Hooks{
-		Expr: func(v query.Value) (query.Expr, error) {
+		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Expr(v)
+			return noLetHooks.Expr(v, c)
 		},
-		Pipeline: func(v query.Value) (query.Pipeline, error) {
+		Pipeline: func(v query.Value, c query.Collation) (query.Pipeline, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Pipeline(v)
+			return noLetHooks.Pipeline(v, c)
+		},
+		Where: func(v query.Value) (query.Expr, error) {
+			x.result.vars.begin(x)
+			return noLetHooks.Where(v)
 		},
 	}
 }
@@ -152,9 +148,7 @@ func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert boo
 
 // parseUpdate compiles an update of what the criteria find.
 func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
-	if err := c.checkCollated(update, arrayFilters); err != nil {
-		return nil, err
-	}
+	hooks.Collation = c.collation
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
@@ -299,7 +293,9 @@ type matcher struct {
 
 func (x *exec) matcher(doc []byte) (*matcher, error) {
 	m := &matcher{}
-	err := m.filter.ParseWith(doc, x.conn.language)
+	hooks := x.conn.language
+	hooks.Refused = pipeline.NotInMatch
+	err := m.filter.ParseWith(doc, hooks)
 	m.match.Vars = x.result.vars.values
 	return m, err
 }

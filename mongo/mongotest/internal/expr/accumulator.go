@@ -15,6 +15,8 @@ type Accumulator struct {
 	count Expression // how many values to keep
 	input Expression
 	start func(count int) collector
+
+	script *scripted // of an $accumulator, which has no start
 }
 
 // State is one accumulator's state over the documents of a group.
@@ -31,11 +33,15 @@ type collector interface {
 
 // New returns the state of an empty group, whose _id is the Root of env: how many values an accumulator keeps may depend on it.
 func (a *Accumulator) New(env *Env) (*State, error) {
+	if a.script != nil {
+		group, err := a.script.start(env)
+		return &State{a, group}, err
+	}
 	n, err := a.size(env)
 	if err != nil {
 		return nil, err
 	}
-	return &State{a, a.start(n)}, nil
+	return &State{a, env.collated(a.start(n))}, nil
 }
 
 func (a *Accumulator) size(env *Env) (int, error) {
@@ -50,7 +56,9 @@ func (a *Accumulator) size(env *Env) (int, error) {
 }
 
 // Fixed reports whether the accumulator is the same for all groups.
-func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
+func (a *Accumulator) Fixed() bool {
+	return (a.count == nil || isConstant(a.count)) && (a.script == nil || isConstant(a.script.initArgs))
+}
 
 // Eval evaluates what the accumulator is to collect of a document.
 func (a *Accumulator) Eval(env *Env) (Value, error) { return a.input.Eval(env) }
@@ -103,17 +111,25 @@ func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) 
 		return nil, err
 	}
 	if a.count != nil {
-		if a.count, err = optimize(a.count); err != nil {
+		if a.count, err = optimize(a.count, scope.Collation()); err != nil {
 			return nil, err
 		}
 	}
-	a.input, err = optimize(a.input)
+	if a.script != nil {
+		if a.script.initArgs, err = optimize(a.script.initArgs, scope.Collation()); err != nil {
+			return nil, err
+		}
+	}
+	a.input, err = optimize(a.input, scope.Collation())
 	return a, err
 }
 
 // ParseWindowAccumulator compiles one of a window, where a plain accumulator may be of an array. How many values it keeps is
 // known then: it sees no document.
 func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
+	if name == "$accumulator" {
+		return nil, unknownAccumulator(name)
+	}
 	p := &parser{scope: scope}
 	a := &Accumulator{}
 	var err error
@@ -133,7 +149,7 @@ func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, e
 	if a.count != nil {
 		a.count = constant{query.Int64(int64(n))}
 	}
-	a.input, err = optimize(a.input)
+	a.input, err = optimize(a.input, scope.Collation())
 	return a, err
 }
 
@@ -151,6 +167,7 @@ func init() { // not initialized in place, because an accumulator has expression
 		"$top":   (*parser).ranked, "$bottom": (*parser).ranked, "$topN": (*parser).ranked, "$bottomN": (*parser).ranked,
 		"$firstN": (*parser).some, "$lastN": (*parser).some, "$minN": (*parser).some, "$maxN": (*parser).some,
 		"$median": (*parser).percentileOf, "$percentile": (*parser).percentileOf,
+		"$accumulator": (*parser).scripted,
 	}
 }
 
@@ -166,13 +183,17 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 	}
 	start, ok := accumulators[name]
 	if !ok {
-		return nil, mongoerr.Errorf(15952, "unknown group operator '%s'", name)
+		return nil, unknownAccumulator(name)
 	}
 	if v.IsArray() {
 		return nil, mongoerr.Errorf(40237, "The %s accumulator is a unary operator", name)
 	}
 	input, err := p.expression(v)
 	return &Accumulator{input: input, start: counted(start)}, err
+}
+
+func unknownAccumulator(name string) error {
+	return mongoerr.Errorf(15952, "unknown group operator '%s'", name)
 }
 
 // counter is $count.
@@ -199,10 +220,13 @@ func (p *parser) percentileOf(name string, v Value) (*Accumulator, error) {
 type extremum struct {
 	sign int
 	best Value
+	by   query.Collation
 }
 
+func (e *extremum) collate(c query.Collation) { e.by = c }
+
 func (e *extremum) add(v Value) error {
-	if !v.IsNullish() && (e.best.Missing() || query.Compare(v, e.best)*e.sign > 0) {
+	if !v.IsNullish() && (e.best.Missing() || query.CompareBy(e.by, v, e.best)*e.sign > 0) {
 		e.best = v
 	}
 	return nil
@@ -287,10 +311,13 @@ type addToSet struct {
 	values []Value
 	known  query.ValueSet
 	memory kept
+	by     query.Collation
 }
 
+func (s *addToSet) collate(c query.Collation) { s.by = c }
+
 func (s *addToSet) add(v Value) error {
-	if v.Missing() || !s.known.Add(v) {
+	if v.Missing() || !s.known.Add(query.Keyed(s.by, v)) {
 		return nil
 	}
 	s.values = append(s.values, v)
@@ -303,6 +330,12 @@ func (s *addToSet) result() Value { return array(s.values) }
 type arrays struct {
 	name string
 	into collector
+}
+
+func (a *arrays) collate(c query.Collation) {
+	if by, ok := a.into.(collating); ok {
+		by.collate(c)
+	}
 }
 
 func (a *arrays) add(v Value) error {

@@ -31,7 +31,12 @@ func (s *some) result() Value { return array(s.values) }
 // extremes collects up to n values, the least or the greatest.
 type extremes struct {
 	n    int
+	sign int // 1 for the least, -1 for the greatest
 	heap heap
+}
+
+func (e *extremes) collate(c query.Collation) {
+	e.heap.less = func(a, b Value) bool { return query.CompareBy(c, a, b)*e.sign < 0 }
 }
 
 func (e *extremes) add(v Value) error {
@@ -57,9 +62,9 @@ func (e *extremes) result() Value {
 func newSome(name string, n int) collector {
 	switch name {
 	case "$minN":
-		return &extremes{n, heap{less: func(a, b Value) bool { return query.Compare(a, b) < 0 }}}
+		return &extremes{n, 1, heap{less: func(a, b Value) bool { return query.Compare(a, b) < 0 }}}
 	case "$maxN":
-		return &extremes{n, heap{less: func(a, b Value) bool { return query.Compare(a, b) > 0 }}}
+		return &extremes{n, -1, heap{less: func(a, b Value) bool { return query.Compare(a, b) > 0 }}}
 	}
 	return &some{n: n, last: name == "$lastN"}
 }
@@ -123,7 +128,7 @@ func (p *parser) some(name string, v Value) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accumulator{count, input, func(n int) collector { return newSome(name, n) }}, nil
+	return &Accumulator{count: count, input: input, start: func(n int) collector { return newSome(name, n) }}, nil
 }
 
 var someOperators = []operator{someOperator("$firstN"), someOperator("$lastN"), someOperator("$minN"), someOperator("$maxN")}

@@ -30,6 +30,7 @@ func overArguments(name string) operator {
 }
 
 func collect(env *Env, c collector, values []Value) (Value, error) {
+	c = env.collated(c)
 	for _, v := range values {
 		if err := env.Work.Do(1); err != nil {
 			return missing, err

@@ -19,6 +19,8 @@ type ranked struct {
 	fresh  []rankedOutput // which came later
 }
 
+func (r *ranked) collate(c query.Collation) { r.order = r.order.Collated(c) }
+
 // rankedOutput is an output and what its document is sorted by.
 type rankedOutput struct {
 	key    []Value
@@ -128,7 +130,7 @@ func (p *parser) rankedBy(name string, n, output Expression, sortBy Value) (*Acc
 	}
 	bottom, single := name == "$bottom" || name == "$bottomN", name == "$top" || name == "$bottom"
 	document := &path{name: "ROOT", slot: slotRoot}
-	return &Accumulator{n, list{document, output}, func(n int) collector {
+	return &Accumulator{count: n, input: list{document, output}, start: func(n int) collector {
 		return &ranked{n: n, bottom: bottom, single: single, order: order}
 	}}, nil
 }

@@ -99,7 +99,7 @@ func in(env *Env, args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(40081, "$in requires an array as a second argument, found: %s", typeName(args[1]))
 	}
 	for _, e := range env.elements(args[1]) {
-		if query.Equal(e, args[0]) {
+		if env.equal(e, args[0]) {
 			return yes, nil
 		}
 		if err := env.Work.Do(1); err != nil {
@@ -115,7 +115,7 @@ func checkedArray(o *optimizer, c *call) (Expression, error) {
 	if err := o.all(c.args); err != nil {
 		return nil, err
 	}
-	e, err := evaluated(c, c.args)
+	e, err := o.evaluated(c, c.args)
 	if a, ok := c.args[0].(constant); ok && e == c && !a.value.IsArray() && !a.value.IsNullish() {
 		return nil, mongoerr.Errorf(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
 	}
@@ -141,7 +141,7 @@ func indexOfArray(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	for i := from; i < to; i++ {
-		if query.Equal(elements[i], wanted) {
+		if env.equal(elements[i], wanted) {
 			return query.Int32(int32(i)), nil
 		}
 		if err := env.Work.Do(1); err != nil {

@@ -75,7 +75,7 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 		return missing, mongoerr.Errorf(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(v))
 	}
 	elements := query.Elements(v.Data)
-	if err := s.order.Sort(env.Work, elements); err != nil {
+	if err := s.order.Collated(env.Collation).Sort(env.Work, elements); err != nil {
 		return missing, err
 	}
 	return env.pay(array(elements))

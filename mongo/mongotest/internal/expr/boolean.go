@@ -17,7 +17,7 @@ func decided(wanted bool) func(*optimizer, *call) (Expression, error) {
 				return constant{boolean(wanted)}, nil
 			}
 		}
-		return evaluated(c, c.args)
+		return o.evaluated(c, c.args)
 	}
 }
 

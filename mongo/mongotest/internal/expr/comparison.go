@@ -5,8 +5,8 @@ import (
 )
 
 var comparisonOperators = []operator{
-	{name: "$cmp", min: 2, max: 2, rightFirst: true, apply: func(args []Value) (Value, error) {
-		return query.Int32(int32(query.Compare(args[0], args[1]))), nil
+	{name: "$cmp", min: 2, max: 2, rightFirst: true, long: func(env *Env, args []Value) (Value, error) {
+		return query.Int32(int32(env.compare(args[0], args[1]))), nil
 	}},
 	compared("$eq", func(c int) bool { return c == 0 }),
 	compared("$ne", func(c int) bool { return c != 0 }),
@@ -17,7 +17,7 @@ var comparisonOperators = []operator{
 }
 
 func compared(name string, holds func(c int) bool) operator {
-	return operator{name: name, min: 2, max: 2, rightFirst: true, apply: func(args []Value) (Value, error) {
-		return boolean(holds(query.Compare(args[0], args[1]))), nil
+	return operator{name: name, min: 2, max: 2, rightFirst: true, long: func(env *Env, args []Value) (Value, error) {
+		return boolean(holds(env.compare(args[0], args[1]))), nil
 	}}
 }

@@ -80,7 +80,7 @@ func firstKnown(o *optimizer, c *call) (Expression, error) {
 	if first, ok := c.args[0].(constant); ok && !first.value.IsNullish() {
 		return first, nil
 	}
-	return evaluated(c, c.args)
+	return o.evaluated(c, c.args)
 }
 
 func ifNull(env *Env, args []Expression) (Value, error) {

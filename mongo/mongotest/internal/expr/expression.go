@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,7 +25,10 @@ type Env struct {
 	NewID       func() [12]byte
 	Vars        []Value // the variables of the Scope that the expression was compiled with, in its order
 	Work        *query.Work
+	Scripting   Scripting       // of the command; nil where there is none
+	Collation   query.Collation // by which strings are compared; nil if by their bytes
 
+	engine    *javascript.Engine
 	documents memory[map[string]Value]
 	arrays    memory[[]Value]
 }

@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // optimizer evaluates constant parts ahead of time, as the real server does when it has parsed a whole command. This
 // decides which error is reported: the first of a constant part, in the order of the arguments, goes before those that a
 // document brings about.
 type optimizer struct {
-	known map[int]Value // the variables whose values are constant, by slot
+	known     map[int]Value // the variables whose values are constant, by slot
+	collation query.Collation
 }
 
 // optimizable is an expression with parts.
@@ -20,8 +22,8 @@ type optimizable interface {
 }
 
 // optimize returns an expression that gives the same values. An error is marked as that of a constant.
-func optimize(e Expression) (Expression, error) {
-	e, err := (&optimizer{known: make(map[int]Value)}).expression(e)
+func optimize(e Expression, c query.Collation) (Expression, error) {
+	e, err := (&optimizer{known: make(map[int]Value), collation: c}).expression(e)
 	var refused *mongoerr.Error
 	if errors.As(err, &refused) {
 		return nil, &mongoerr.Error{Code: refused.Code, Message: refused.Message, Constant: true}
@@ -84,13 +86,13 @@ func (o *optimizer) all(list []Expression) error {
 }
 
 // evaluated returns the value of an expression whose parts are constant, and the expression itself if one is not.
-func evaluated(e Expression, parts []Expression) (Expression, error) {
+func (o *optimizer) evaluated(e Expression, parts []Expression) (Expression, error) {
 	for _, part := range parts {
 		if !isConstant(part) {
 			return e, nil
 		}
 	}
-	v, err := e.Eval(&Env{})
+	v, err := e.Eval(&Env{Collation: o.collation})
 	return constant{v}, err
 }
 
@@ -103,14 +105,14 @@ func (l list) optimized(o *optimizer) (Expression, error) {
 	if err := o.all(l); err != nil {
 		return nil, err
 	}
-	return evaluated(l, l)
+	return o.evaluated(l, l)
 }
 
 func (d *document) optimized(o *optimizer) (Expression, error) {
 	if err := o.all(d.values); err != nil {
 		return nil, err
 	}
-	return evaluated(d, d.values)
+	return o.evaluated(d, d.values)
 }
 
 func (c *call) optimized(o *optimizer) (Expression, error) {
@@ -120,7 +122,7 @@ func (c *call) optimized(o *optimizer) (Expression, error) {
 	if err := o.all(c.args); err != nil {
 		return nil, err
 	}
-	return c.reduced(c.params)
+	return c.reduced(o, c.params)
 }
 
 // inOrder is for operators whose arguments are optimized in another order than theirs.
@@ -132,7 +134,7 @@ func inOrder(order ...int) func(*optimizer, *call) (Expression, error) {
 				return nil, err
 			}
 		}
-		return c.reduced(c.params)
+		return c.reduced(o, c.params)
 	}
 }
 
@@ -144,14 +146,14 @@ func checkedInOrder(order ...string) func(*optimizer, *call) (Expression, error)
 		}
 		params := slices.Clone(c.params)
 		slices.SortStableFunc(params, func(a, b parameter) int { return slices.Index(order, a.name) - slices.Index(order, b.name) })
-		return c.reduced(params)
+		return c.reduced(o, params)
 	}
 }
 
 // reduced is what a call is when its arguments are optimized. Where some are not constant, the others are checked in the order
 // of params.
-func (c *call) reduced(params []parameter) (Expression, error) {
-	e, err := evaluated(c, c.args)
+func (c *call) reduced(o *optimizer, params []parameter) (Expression, error) {
+	e, err := o.evaluated(c, c.args)
 	if err != nil || isConstant(e) {
 		return e, err
 	}
@@ -169,7 +171,7 @@ func (c *call) reduced(params []parameter) (Expression, error) {
 			return nil, err
 		}
 	}
-	return c, c.joinConstants()
+	return c, c.joinConstants(o)
 }
 
 // argument returns the argument of a name.
@@ -188,7 +190,7 @@ const (
 )
 
 // joinConstants puts one constant in the place of several, where the operator lets it.
-func (c *call) joinConstants() error {
+func (c *call) joinConstants(o *optimizer) error {
 	switch c.op.joins {
 	case joinsNone:
 	case joinsLeading:
@@ -196,7 +198,7 @@ func (c *call) joinConstants() error {
 		for n < len(c.args) && isConstant(c.args[n]) {
 			n++
 		}
-		return c.join(0, n)
+		return c.join(o, 0, n)
 	case joinsAdjacent:
 		c.takeInner()
 		for i := 0; i < len(c.args); i++ {
@@ -204,14 +206,14 @@ func (c *call) joinConstants() error {
 			for n < len(c.args) && isConstant(c.args[n]) {
 				n++
 			}
-			if err := c.join(i, n); err != nil {
+			if err := c.join(o, i, n); err != nil {
 				return err
 			}
 		}
 	case joinsAll:
 		c.takeInner()
 		slices.SortStableFunc(c.args, func(a, b Expression) int { return rankConstant(a) - rankConstant(b) })
-		return c.join(slices.IndexFunc(c.args, isConstant), len(c.args))
+		return c.join(o, slices.IndexFunc(c.args, isConstant), len(c.args))
 	}
 	return nil
 }
@@ -230,11 +232,11 @@ func (c *call) takeInner() {
 }
 
 // join evaluates the arguments from one place up to another, if these are two or more.
-func (c *call) join(from, to int) error {
+func (c *call) join(o *optimizer, from, to int) error {
 	if from < 0 || to-from < 2 {
 		return nil
 	}
-	e, err := evaluated(&call{op: c.op, args: c.args[from:to]}, c.args[from:to])
+	e, err := o.evaluated(&call{op: c.op, args: c.args[from:to]}, c.args[from:to])
 	if err == nil {
 		c.args = slices.Concat(c.args[:from], []Expression{e}, c.args[to:])
 	}

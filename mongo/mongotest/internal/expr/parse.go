@@ -21,7 +21,7 @@ func Parse(v Value, scope *Scope) (Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return optimize(e)
+	return optimize(e, scope.Collation())
 }
 
 // ParseAsWritten compiles an expression of which nothing is evaluated ahead of time: one of an update, which the real server does
@@ -42,7 +42,7 @@ func ParseFree(v Value, scope *Scope) (Expression, error) {
 		return nil, mongoerr.Errorf(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
 			"run before the query examines any documents.")
 	}
-	return optimize(e)
+	return optimize(e, scope.Collation())
 }
 
 // parser is the state of one Parse.

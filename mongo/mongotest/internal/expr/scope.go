@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Scope holds the names of the variables that an expression may use.
@@ -13,6 +14,8 @@ type Scope struct {
 	name  string
 	slot  int
 	slots map[string]int // of all names, in a scope of many; nil if not known yet
+
+	collation query.Collation // by which expressions compare strings, nil if by their bytes
 }
 
 // NewScope returns a scope of variables, whose values Env.Vars holds in the same order.
@@ -24,8 +27,31 @@ func NewScope(names ...string) *Scope {
 	return s
 }
 
+// By returns the scope for expressions that compare strings by a collation.
+func (s *Scope) By(c query.Collation) *Scope {
+	if c == nil {
+		return s
+	}
+	if s == nil {
+		return &Scope{slot: -1, collation: c}
+	}
+	by := *s
+	by.collation = c
+	return &by
+}
+
+// Collation is how expressions compare strings; nil if by their bytes.
+func (s *Scope) Collation() query.Collation {
+	if s == nil {
+		return nil
+	}
+	return s.collation
+}
+
 // with returns a scope inside s with one more variable.
-func (s *Scope) with(name string) *Scope { return &Scope{outer: s, name: name, slot: s.size()} }
+func (s *Scope) with(name string) *Scope {
+	return &Scope{outer: s, name: name, slot: s.size(), collation: s.Collation()}
+}
 
 // size returns how many slots the scope's variables take.
 func (s *Scope) size() int {

@@ -22,12 +22,12 @@ type set []Value
 
 func (e *Env) setOf(elements []Value) (set, error) {
 	s := slices.Clone(elements)
-	err := query.SortStable(e.Work, s, query.Compare)
-	return slices.CompactFunc(s, query.Equal), err
+	err := query.SortStable(e.Work, s, e.compare)
+	return slices.CompactFunc(s, e.equal), err
 }
 
-func (s set) has(v Value) bool {
-	_, found := slices.BinarySearchFunc(s, v, query.Compare)
+func (s set) has(env *Env, v Value) bool {
+	_, found := slices.BinarySearchFunc(s, v, env.compare)
 	return found
 }
 
@@ -44,7 +44,7 @@ func setIntersection(env *Env, args []Expression) (Value, error) {
 		if len(other) < len(all) {
 			all, other = other, all // of elements that are equal, such as 1 and 1.0, that of the smaller set is given
 		}
-		all = slices.DeleteFunc(all, func(v Value) bool { return !other.has(v) })
+		all = slices.DeleteFunc(all, func(v Value) bool { return !other.has(env, v) })
 		return all, env.Work.Do(len(all) + len(other))
 	})
 }
@@ -92,14 +92,14 @@ func setDifference(env *Env, args []Value) (Value, error) {
 	}
 	var without query.ValueSet
 	for _, v := range query.Elements(b.Data) {
-		without.Add(v)
+		without.Add(query.Keyed(env.Collation, v))
 		if err := env.Work.Do(1); err != nil {
 			return missing, err
 		}
 	}
 	var kept []Value
 	for _, v := range query.Elements(a.Data) {
-		if without.Add(v) {
+		if without.Add(query.Keyed(env.Collation, v)) {
 			kept = append(kept, v)
 		}
 		if err := env.Work.Do(1); err != nil {
@@ -152,7 +152,7 @@ func setEquals(env *Env, args []Expression) (Value, error) {
 		if n == 1 {
 			first = s
 		}
-		equal = slices.EqualFunc(first, s, query.Equal)
+		equal = slices.EqualFunc(first, s, env.equal)
 		return !equal, nil
 	})
 	return boolean(equal), err
@@ -167,7 +167,7 @@ func checkedSubset(o *optimizer, c *call) (Expression, error) {
 	if whole, ok := c.args[1].(constant); ok && !isConstant(c.args[0]) && !whole.value.IsArray() {
 		return nil, mongoerr.Errorf(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
 	}
-	return evaluated(c, c.args)
+	return o.evaluated(c, c.args)
 }
 
 func setIsSubset(env *Env, args []Expression) (Value, error) {
@@ -190,7 +190,7 @@ func setIsSubset(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	for _, v := range query.Elements(a.Data) {
-		if !whole.has(v) {
+		if !whole.has(env, v) {
 			return no, nil
 		}
 		if err := env.Work.Do(1); err != nil {

@@ -28,6 +28,13 @@ var sets = map[string]*Set{
 		name: "distinct", required: []string{"key"}, numbers: "decimal, long, double, int",
 		kinds: kindsOf(map[Kind]string{aHint: "hint", anObject: "query collation", aText: "key"}),
 	},
+	"mapReduce": {
+		name: "mapReduce", required: []string{"map", "reduce", "out"}, numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
+		kinds: kindsOf(map[Kind]string{
+			anything: "map reduce finalize out", anObject: "query sort scope collation", aCount: "limit", aBool: "jsMode verbose",
+			aTruth: "bypassDocumentValidation",
+		}),
+	},
 	"insert": {
 		name: "insert", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
 		kinds: kindsOf(map[Kind]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation"}),

@@ -34,8 +34,8 @@ func parseBucket(p *parser, _ string, spec Value) (stage, error) {
 	if s.by == nil || s.boundaries == nil {
 		return nil, mongoerr.Errorf(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
 	}
-	if !s.fallback.Missing() && query.Compare(s.fallback, s.boundaries[0]) >= 0 &&
-		query.Compare(s.fallback, s.boundaries[len(s.boundaries)-1]) < 0 {
+	if !s.fallback.Missing() && query.CompareBy(p.Collation, s.fallback, s.boundaries[0]) >= 0 &&
+		query.CompareBy(p.Collation, s.fallback, s.boundaries[len(s.boundaries)-1]) < 0 {
 		return nil, mongoerr.Errorf(40199,
 			"The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
 	}
@@ -109,10 +109,10 @@ func (s *bucketStage) parseBoundaries(p *parser, v Value) error {
 	if n := len(s.boundaries); n < 2 {
 		return mongoerr.Errorf(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).", n)
 	}
-	return s.checkBoundaries()
+	return s.checkBoundaries(p.Collation)
 }
 
-func (s *bucketStage) checkBoundaries() error {
+func (s *bucketStage) checkBoundaries(c query.Collation) error {
 	for i, upper := range s.boundaries[1:] {
 		lower := s.boundaries[i]
 		if typeName(lower) != typeName(upper) && (!lower.IsNumber() || !upper.IsNumber()) {
@@ -120,7 +120,7 @@ func (s *bucketStage) checkBoundaries() error {
 				"All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
 				typeName(lower), typeName(upper))
 		}
-		if query.Compare(lower, upper) >= 0 {
+		if query.CompareBy(c, lower, upper) >= 0 {
 			return mongoerr.Errorf(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order "+
 				"(%s is not less than %s).", i, i+1, spelled(lower), spelled(upper))
 		}
@@ -134,7 +134,7 @@ func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		if err != nil {
 			return missing, err
 		}
-		return s.place(v)
+		return s.place(r, v)
 	})
 	if err != nil {
 		return nil, err
@@ -143,12 +143,12 @@ func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return groups, byID.Order(r.Work, groups)
+	return groups, byID.Collated(r.Collation).Order(r.Work, groups)
 }
 
 // place returns the lower boundary of the bucket that a value belongs to.
-func (s *bucketStage) place(v Value) (Value, error) {
-	above := sort.Search(len(s.boundaries), func(i int) bool { return query.Compare(v, s.boundaries[i]) < 0 })
+func (s *bucketStage) place(r *runner, v Value) (Value, error) {
+	above := sort.Search(len(s.boundaries), func(i int) bool { return r.compare(v, s.boundaries[i]) < 0 })
 	if above > 0 && above < len(s.boundaries) {
 		return s.boundaries[above-1], nil
 	}

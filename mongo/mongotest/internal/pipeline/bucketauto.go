@@ -103,7 +103,7 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		}
 		rest = append(rest, keyed{key, doc})
 	}
-	if err := query.SortStable(r.Work, rest, func(a, b keyed) int { return query.Compare(a.key, b.key) }); err != nil {
+	if err := query.SortStable(r.Work, rest, func(a, b keyed) int { return r.compare(a.key, b.key) }); err != nil {
 		return nil, err
 	}
 	size := max(1, int(math.Round(float64(len(docs))/float64(s.n))))
@@ -114,7 +114,7 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 		if len(groups) == s.n-1 {
 			n = len(rest)
 		}
-		limits, n, err := s.limits(rest, n, end)
+		limits, n, err := s.limits(r, rest, n, end)
 		if err != nil {
 			return nil, err
 		}
@@ -131,11 +131,11 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 type limits struct{ min, max Value }
 
 // limits returns the boundaries of a bucket of at least n documents behind one that ends there, and how many it has.
-func (s *bucketAuto) limits(rest []keyed, n int, end Value) (limits, int, error) {
+func (s *bucketAuto) limits(r *runner, rest []keyed, n int, end Value) (limits, int, error) {
 	if s.round != nil {
 		return s.round.limits(rest, n, end)
 	}
-	for n < len(rest) && query.Equal(rest[n].key, rest[n-1].key) {
+	for n < len(rest) && r.compare(rest[n].key, rest[n-1].key) == 0 {
 		n++
 	}
 	return limits{rest[0].key, rest[min(n, len(rest)-1)].key}, n, nil

@@ -59,6 +59,7 @@ func (l *Let) Vars(c Context) (any, error) {
 // Hooks returns what lets filters use $expr and updates be pipelines.
 func (l *Let) Hooks() query.Hooks {
 	h := hooks(l.scope())
-	h.Pipeline = func(stages Value) (query.Pipeline, error) { return ParseUpdate(stages, l) }
+	h.Refused, h.Where = nil, where
+	h.Pipeline = func(stages Value, c query.Collation) (query.Pipeline, error) { return ParseUpdate(stages, l, c) }
 	return h
 }

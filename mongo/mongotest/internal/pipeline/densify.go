@@ -190,16 +190,16 @@ func (g *gaps) generated() []byte {
 }
 
 // key returns the bytes by which documents of one partition are known.
-func (s *densify) key(doc []byte) string {
+func (s *densify) key(r *runner, doc []byte) string {
 	var key []byte
 	for _, path := range s.partition {
-		key = query.AppendKey(key, path.get(doc))
+		key = r.key(key, path.get(doc))
 	}
 	return string(key)
 }
 
 func (s *densify) filled(r *runner, docs [][]byte) ([][]byte, error) {
-	if err := s.sort(r.Work, docs); err != nil {
+	if err := s.sort(r, docs); err != nil {
 		return nil, err
 	}
 	var out [][]byte
@@ -210,7 +210,7 @@ func (s *densify) filled(r *runner, docs [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tops := s.tops(docs)
+	tops := s.tops(r, docs)
 	for _, doc := range docs {
 		if err := r.Work.Bytes(len(doc)); err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func (s *densify) filled(r *runner, docs [][]byte) ([][]byte, error) {
 			out = append(out, doc)
 			continue
 		}
-		key := s.key(doc)
+		key := s.key(r, doc)
 		g := known[key]
 		if g == nil {
 			g = &gaps{densify: s, sample: doc, next: lower, out: &out, work: r.Work, made: &made}
@@ -306,11 +306,11 @@ func (s *densify) checkValue(v Value) error {
 }
 
 // sort orders documents by the field; by partition first, unless the bounds are those of all documents.
-func (s *densify) sort(w *query.Work, docs [][]byte) error {
-	return query.SortStable(w, docs, func(a, b []byte) int {
+func (s *densify) sort(r *runner, docs [][]byte) error {
+	return query.SortStable(r.Work, docs, func(a, b []byte) int {
 		if s.bounds != "full" {
 			for _, path := range s.partition {
-				if c := query.Compare(orNull(path.get(a)), orNull(path.get(b))); c != 0 {
+				if c := r.compare(orNull(path.get(a)), orNull(path.get(b))); c != 0 {
 					return c
 				}
 			}
@@ -327,13 +327,13 @@ func orNull(v Value) Value {
 }
 
 // tops returns the greatest value of each partition, where the partitions are filled each for itself.
-func (s *densify) tops(docs [][]byte) map[string]Value {
+func (s *densify) tops(r *runner, docs [][]byte) map[string]Value {
 	if s.bounds != "partition" {
 		return nil
 	}
 	tops := make(map[string]Value)
 	for _, doc := range docs {
-		key := s.key(doc)
+		key := s.key(r, doc)
 		if v := s.field.get(doc); tops[key].Missing() || query.Compare(v, tops[key]) > 0 {
 			tops[key] = v
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -48,13 +49,17 @@ func parseGraphLookup(p *parser, _ string, spec Value) (stage, error) {
 			return nil, err
 		}
 	}
+	var absent []string
 	for _, required := range []struct {
 		name string
 		ok   bool
 	}{{"as", s.as != nil}, {"startWith", s.start != nil}, {"connectFromField", s.from != nil}, {"connectToField", s.to != nil}} {
 		if !required.ok {
-			return nil, mongoerr.Errorf(12109300, "$graphLookup is missing required field(s): '%s'", required.name)
+			absent = append(absent, "'"+required.name+"'")
 		}
+	}
+	if absent != nil {
+		return nil, mongoerr.Errorf(12109300, "$graphLookup is missing required field(s): %s", strings.Join(absent, ", "))
 	}
 	return s, nil
 }
@@ -105,7 +110,7 @@ func (s *graphLookup) parseRestriction(p *parser, v Value) error {
 		return mongoerr.Errorf(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
 	}
 	s.restrict = &query.Filter{}
-	err := s.restrict.ParseWith(v.Data, hooks(p.scope))
+	err := s.restrict.ParseCollated(v.Data, hooks(p.scope), p.Collation)
 	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
 		s.failing = because("Failed to optimize expression", err)
@@ -139,12 +144,12 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte, error) {
 	var found [][]byte
 	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
-	index, err := newJoinIndex(r.Work, nodes, s.to)
+	index, err := newJoinIndex(r, nodes, s.to)
 	if err != nil {
 		return nil, err
 	}
 	for depth := int64(0); len(next) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
-		f, err := s.reaches(next)
+		f, err := s.reaches(r.Collation, next)
 		if err == nil {
 			err = s.failing
 		}
@@ -152,7 +157,7 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 			return nil, err
 		}
 		var further []Value
-		places, known := index.places(next)
+		places, known := index.places(r, next)
 		if !known {
 			places = slices.Collect(indexes(len(nodes)))
 		}
@@ -173,7 +178,7 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 			found = append(found, s.at(node, depth))
 			s.from.each(node, func(v Value) { further = append(further, elementsOrSelf(v)...) })
 		}
-		next = unasked(asked, further)
+		next = unasked(r, asked, further)
 	}
 	return found, nil
 }
@@ -198,7 +203,7 @@ func (s *graphLookup) admits(r *runner, node []byte) (bool, error) {
 }
 
 // reaches returns the filter of the nodes that have any of the values. Unlike elsewhere null is nothing that is not there.
-func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
+func (s *graphLookup) reaches(c query.Collation, values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
 		if v.Type == bson.TypeUndefined {
@@ -207,7 +212,7 @@ func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
 		branches = append(branches, object{}.Set(s.to.String(), object{}.Set("$eq", query.PlainValue(v)).Set("$exists", query.Int32(1)).Document()).Document())
 	}
 	f := &query.Filter{}
-	return f, f.Parse(object{}.Set("$or", array(branches)).Bytes())
+	return f, f.ParseCollated(object{}.Set("$or", array(branches)).Bytes(), query.Hooks{}, c)
 }
 
 func (s *graphLookup) at(node []byte, depth int64) []byte {
@@ -218,10 +223,10 @@ func (s *graphLookup) at(node []byte, depth int64) []byte {
 }
 
 // unasked returns the values that were not looked for yet.
-func unasked(asked map[string]bool, values []Value) []Value {
+func unasked(r *runner, asked map[string]bool, values []Value) []Value {
 	var fresh []Value
 	for _, v := range values {
-		key := string(query.AppendKey(nil, v))
+		key := string(r.key(nil, v))
 		if v.Type != bson.TypeUndefined && !asked[key] {
 			asked[key] = true
 			fresh = append(fresh, v)

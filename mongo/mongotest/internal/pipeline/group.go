@@ -163,7 +163,7 @@ func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (V
 		if err != nil {
 			return nil, err
 		}
-		k := string(query.AppendKey(nil, id))
+		k := string(r.key(nil, id))
 		g := known[k]
 		if g == nil {
 			if g, err = a.open(r, id); err != nil {

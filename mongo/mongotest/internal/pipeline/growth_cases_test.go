@@ -82,6 +82,7 @@ var growthExpressions = map[string][]string{
 	"$minN":          {`{"$minN": {"n": "$count", "input": "$ints"}}`},
 	"$objectToArray": {`{"$objectToArray": "$object"}`},
 	"$percentile":    {`{"$percentile": {"input": "$ints", "p": [0.5, 0.9], "method": "approximate"}}`, `{"$percentile": {"input": "$ints", "p": "@yes", "method": "approximate"}}`},
+	"$function":      {`{"$function": {"body": "function(a) { return a.concat([a.length]) }", "args": ["$ints"], "lang": "js"}}`},
 	"$rand":          {`{"$map": {"input": "$ints", "in": {"$rand": {}}}}`},
 	"$range":         {`{"$range": [0, "$count"]}`},
 	"$reduce": {
@@ -214,6 +215,7 @@ var growthAccumulators = map[string][]string{
 	"$firstN": {`{"n": 1000000, "input": "$a"}`, `{"n": 3, "input": "$a"}`}, "$lastN": {`{"n": 1000000, "input": "$a"}`, `{"n": 3, "input": "$a"}`},
 	"$max": {`"$a"`, `"$_id"`}, "$min": {`"$a"`}, "$maxN": {`{"n": 1000000, "input": "$a"}`, `{"n": 3, "input": "$_id"}`}, "$minN": {`{"n": 1000000, "input": "$a"}`},
 	"$median": {`{"input": "$a", "method": "approximate"}`}, "$percentile": {`{"input": "$a", "p": [0.1, 0.9], "method": "approximate"}`},
+	"$accumulator":  {`{"init": "function() { return 0 }", "accumulate": "function(n, a) { return n + a.length }", "accumulateArgs": ["$a"], "merge": "function(a, b) { return a + b }"}`},
 	"$mergeObjects": {`{"$arrayToObject": [[["$t", 1]]]}`, `"$$ROOT"`}, "$push": {`"$a"`, `"$$ROOT"`},
 	"$setUnion": {`["$a", "$g"]`, `["$t"]`}, "$stdDevPop": {`"$a"`}, "$stdDevSamp": {`"$a"`}, "$sum": {`"$a"`, `{"$add": ["$a", 0.5]}`, `{"$toDecimal": "$a"}`},
 }

@@ -13,15 +13,15 @@ type joinIndex struct {
 	at   map[string][]int // places in docs, by the bytes of a value
 }
 
-func newJoinIndex(w *query.Work, docs [][]byte, path fieldPath) (*joinIndex, error) {
+func newJoinIndex(r *runner, docs [][]byte, path fieldPath) (*joinIndex, error) {
 	j := &joinIndex{docs: docs, at: make(map[string][]int)}
 	var key []byte
 	for i, doc := range docs {
-		if err := w.Bytes(len(doc)); err != nil {
+		if err := r.Work.Bytes(len(doc)); err != nil {
 			return nil, err
 		}
 		path.reach(query.Document(doc), func(v Value) {
-			key = query.AppendKey(key[:0], v)
+			key = r.key(key[:0], v)
 			if places := j.at[string(key)]; len(places) == 0 || places[len(places)-1] != i {
 				j.at[string(key)] = append(places, i)
 			}
@@ -59,13 +59,13 @@ func (p fieldPath) reach(v Value, visit func(v Value)) {
 
 // places returns the places of the documents in which the path may lead to one of the values, in their order. It reports whether it knows
 // them: null equals also what is not there.
-func (j *joinIndex) places(values []Value) ([]int, bool) {
+func (j *joinIndex) places(r *runner, values []Value) ([]int, bool) {
 	var places []int
 	for _, v := range values {
 		if v.IsNullish() {
 			return nil, false
 		}
-		places = append(places, j.at[string(query.AppendKey(nil, v))]...)
+		places = append(places, j.at[string(r.key(nil, v))]...)
 	}
 	if len(values) > 1 {
 		slices.Sort(places)

@@ -116,7 +116,7 @@ func (s *lookup) run(r *runner, in stream) stream {
 	j := &joined{lookup: s}
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
 		values := s.locals(doc)
-		f, err := s.filter(values)
+		f, err := s.filter(r.Collation, values)
 		if err == nil && s.failing != nil {
 			if _, err = s.let.values(r, doc); err == nil {
 				err = s.failing
@@ -152,11 +152,11 @@ func (j *joined) from(r *runner, values []Value) (stream, error) {
 	}
 	if j.index == nil {
 		var err error
-		if j.index, err = newJoinIndex(r.Work, r.Source.Collection(j.db, j.coll), j.foreign); err != nil {
+		if j.index, err = newJoinIndex(r, r.Source.Collection(j.db, j.coll), j.foreign); err != nil {
 			return nil, err
 		}
 	}
-	places, known := j.index.places(values)
+	places, known := j.index.places(r, values)
 	if !known {
 		return streamOf(j.index.docs), nil
 	}
@@ -181,15 +181,15 @@ func (s *lookup) locals(doc []byte) []Value {
 }
 
 // filter returns the filter of what equals one of the local values, nil without an equality.
-func (s *lookup) filter(values []Value) (*query.Filter, error) {
+func (s *lookup) filter(c query.Collation, values []Value) (*query.Filter, error) {
 	if s.local == nil {
 		return nil, nil
 	}
-	return equalsAny(s.foreign, values)
+	return equalsAny(c, s.foreign, values)
 }
 
 // equalsAny returns the filter of documents in which a path leads to any of the values.
-func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
+func equalsAny(c query.Collation, path fieldPath, values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
 		switch {
@@ -201,5 +201,5 @@ func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
 		branches = append(branches, object{}.Set(path.String(), object{}.Set("$eq", query.PlainValue(v)).Document()).Document())
 	}
 	f := &query.Filter{}
-	return f, f.Parse(object{}.Set("$or", array(branches)).Bytes())
+	return f, f.ParseCollated(object{}.Set("$or", array(branches)).Bytes(), query.Hooks{}, c)
 }

@@ -15,9 +15,6 @@ func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 		return nil, mongoerr.Errorf(15959, "the match filter must be an expression in an object")
 	}
 	m := &match{}
-	if !query.Lookup(spec.Data, "$where").Missing() {
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "$where is not allowed in this context")
-	}
 	err := m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
 	if !p.fails(err) {
 		return m, err
@@ -35,16 +32,24 @@ func (m *match) run(r *runner, in stream) stream {
 	}).run(r, in)
 }
 
+// NotInMatch refuses what only the filters of a collection's documents may have, and a $match may not.
+func NotInMatch(operator string) error {
+	if operator == "$where" {
+		return mongoerr.Errorf(mongoerr.BadValue, "$where is not allowed in this context")
+	}
+	return nil
+}
+
 // hooks let a filter use expressions with the variables of a scope; the filter's variables are an *expr.Env.
 func hooks(scope *expr.Scope) query.Hooks {
-	return query.Hooks{Expr: func(v Value) (query.Expr, error) {
-		e, err := expr.Parse(v, scope)
+	return query.Hooks{Refused: NotInMatch, Expr: func(v Value, c query.Collation) (query.Expr, error) {
+		e, err := expr.Parse(v, scope.By(c))
 		if err != nil {
 			return nil, err
 		}
 		return func(doc []byte, vars any) (Value, error) {
 			env := vars.(*expr.Env)
-			env.Root = doc
+			env.Root, env.Collation = doc, c
 			v, err := e.Eval(env)
 			return query.PlainValue(v), err
 		}, nil

@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -99,3 +100,6 @@ func lines(docs [][]byte) []string {
 	}
 	return out
 }
+
+// Engine returns an engine of its own.
+func (m memory) Engine() *javascript.Engine { return new(javascript.Engine) }

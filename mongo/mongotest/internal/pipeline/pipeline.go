@@ -23,7 +23,8 @@ type Options struct {
 // Pipeline is a compiled aggregation.
 type Pipeline struct {
 	*Let
-	steps []step
+	steps     []step
+	collation query.Collation
 }
 
 // step is one stage with what it was compiled from.
@@ -53,7 +54,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.checkOrder(steps); err != nil {
 		return nil, err
 	}
-	return &Pipeline{Let: let, steps: steps}, p.optimized()
+	return &Pipeline{Let: let, steps: steps, collation: o.Collation}, p.optimized()
 }
 
 // Survey returns the error of stages that are wrong, before any is compiled.
@@ -115,6 +116,7 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 			}
 		}
 	}
+	c.Collation = p.collation
 	out, err := collect(chain(c.with(vars), p.steps, in))
 	for i := range out {
 		out[i] = query.Plain(out[i])
@@ -164,7 +166,9 @@ type parser struct {
 	failing *error
 }
 
-func newParser(o Options) *parser { return &parser{Options: o, failing: new(error)} }
+func newParser(o Options) *parser {
+	return &parser{Options: o, scope: (*expr.Scope)(nil).By(o.Collation), failing: new(error)}
+}
 
 // maxDepth is how deep pipelines may be in one another.
 const maxDepth = 20
@@ -173,7 +177,7 @@ const maxDepth = 20
 func (p *parser) within(names []string) *parser {
 	inner := *p
 	inner.names = slices.Concat(p.names, names)
-	inner.scope = expr.NewScope(inner.names...)
+	inner.scope = expr.NewScope(inner.names...).By(p.Collation)
 	return &inner
 }
 
@@ -250,9 +254,6 @@ func (p *parser) steps(stages Value) ([]step, error) {
 		k := stageKinds[f.Name]
 		if p.update && !k.update {
 			return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", f.Name)
-		}
-		if err := p.checkCollated(k, f.Value); err != nil {
-			return nil, err
 		}
 		s, err := k.parse(p, f.Name, f.Value)
 		if err != nil {

@@ -111,7 +111,7 @@ func TestUpdatesUseTheLetOfTheirCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := let.Hooks().Pipeline(Value{Type: bson.TypeArray, Data: parseJSON(t, `[{"$replaceWith": {"n": "$$v"}}]`)})
+	u, err := let.Hooks().Pipeline(Value{Type: bson.TypeArray, Data: parseJSON(t, `[{"$replaceWith": {"n": "$$v"}}]`)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -16,6 +17,8 @@ type Source interface {
 	// Stage returns the documents of a stage that describes the server ($collStats, $indexStats, $currentOp,
 	// $listSessions, $changeStream, ...), by its name and specification.
 	Stage(db, coll, name string, spec Value) ([][]byte, error)
+	// Engine returns the engine on which the command runs its JavaScript.
+	Engine() *javascript.Engine
 }
 
 // Context is what a run may look at.
@@ -26,7 +29,8 @@ type Context struct {
 	Bare        bool           // neither $$NOW nor $$CLUSTER_TIME has a value
 	Rand        func() float64 // numbers from 0 to 1, never 1, for $rand and $sample
 	NewID       func() [12]byte
-	Work        *query.Work // asked now and then whether the run may go on
+	Collation   query.Collation // by which strings are compared; nil if by their bytes
+	Work        *query.Work     // asked now and then whether the run may go on
 }
 
 // runner is the state of one run, with the variables of its scope in env.
@@ -37,7 +41,10 @@ type runner struct {
 }
 
 func (c Context) runner(vars []Value) *runner {
-	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work}
+	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Bare: c.Bare, Rand: c.Rand, NewID: c.NewID, Vars: vars, Work: c.Work, Collation: c.Collation}
+	if c.Source != nil {
+		env.Scripting = c.Source
+	}
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: env, Work: c.Work}}
 }
 
@@ -47,8 +54,16 @@ func (c Context) with(vars any) *runner {
 	if c.Work == nil {
 		c.Work = env.Work
 	}
-	env.Work = c.Work
+	env.Work, env.Collation = c.Work, c.Collation
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: vars, Work: c.Work}}
+}
+
+// compare compares two values, strings by the collation.
+func (r *runner) compare(a, b Value) int { return query.CompareBy(r.Collation, a, b) }
+
+// key appends a key of a value to dst, the same one for values that are equal by the collation.
+func (r *runner) key(dst []byte, v Value) []byte {
+	return query.AppendKey(dst, query.Keyed(r.Collation, v))
 }
 
 // eval returns an expression's value for a document.

@@ -82,7 +82,7 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	s := &windowStage{}
-	if err := s.parseOrder(fields.Get("sortBy")); err != nil {
+	if err := s.parseOrder(p.Collation, fields.Get("sortBy")); err != nil {
 		return nil, err
 	}
 	if by := fields.Get("partitionBy"); !by.Missing() {
@@ -108,13 +108,14 @@ func (p *parser) partitionKey(v Value) (expr.Expression, error) {
 	return e, err
 }
 
-func (s *windowStage) parseOrder(order Value) (err error) {
+func (s *windowStage) parseOrder(c query.Collation, order Value) (err error) {
 	if order.Missing() {
 		return nil
 	}
 	if s.order, err = sortKeys(order.Data); err != nil {
 		return err
 	}
+	s.order = s.order.Collated(c)
 	for i, f := range query.ObjectOf(order.Data) {
 		path, err := parsePath(f.Name)
 		if err != nil {
@@ -220,7 +221,7 @@ func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error)
 	}
 	var parts []*partition
 	for i, k := range keyedDocs {
-		if i == 0 || !query.Equal(k.key, keyedDocs[i-1].key) {
+		if i == 0 || r.compare(k.key, keyedDocs[i-1].key) != 0 {
 			parts = append(parts, &partition{key: s.key()})
 		}
 		last := parts[len(parts)-1]
@@ -243,7 +244,7 @@ func (s *windowStage) sort(r *runner, docs []keyed) error {
 		}
 	}
 	err := query.SortStable(r.Work, list, func(a, b ordered) int {
-		if c := query.Compare(a.key, b.key); c != 0 || s.order == nil {
+		if c := r.compare(a.key, b.key); c != 0 || s.order == nil {
 			return c
 		}
 		return s.order.CompareKeys(a.by, b.by)

@@ -14,12 +14,12 @@ func (p *parser) updateSteps(names []string, stages Value) ([]step, error) {
 	return inner.steps(stages)
 }
 
-// ParseUpdate compiles an update that is an array of stages.
-func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
+// ParseUpdate compiles an update that is an array of stages; the collation is nil if strings are compared by their bytes.
+func ParseUpdate(stages Value, l *Let, c query.Collation) (query.Pipeline, error) {
 	if stages.Type != bson.TypeArray {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
-	p := newParser(Options{})
+	p := newParser(Options{Collation: c})
 	stages = lastOfEach(stages)
 	if err := p.survey(stages); err != nil {
 		return nil, err
@@ -29,6 +29,6 @@ func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 		return nil, err
 	}
 	return func(doc []byte, vars any) ([]byte, error) {
-		return one(Context{}.with(vars), steps, doc)
+		return one(Context{Collation: c}.with(vars), steps, doc)
 	}, nil
 }

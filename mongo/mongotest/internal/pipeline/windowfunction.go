@@ -160,10 +160,10 @@ func parseRank(s *windowStage, _ *parser, f field, _ window) (windowFunction, er
 	return rank(f.Name), nil
 }
 
-func (k rank) begin(_ *runner, part *partition) windowValues {
+func (k rank) begin(r *runner, part *partition) windowValues {
 	n, dense := 0, 0
 	return func(i int) (Value, error) {
-		if i == 0 || !query.Equal(orNull(part.keyOf(i)), orNull(part.keyOf(i-1))) {
+		if i == 0 || r.compare(orNull(part.keyOf(i)), orNull(part.keyOf(i-1))) != 0 {
 			n, dense = i+1, dense+1
 		}
 		switch k {

@@ -27,7 +27,7 @@ func (f *arrayFilter) selected(v Value) bool {
 	return matchAll(f.nodes, wrapped(f.identifier, v), nil)
 }
 
-func parseArrayFilters(list Value) (arrayFilters, error) {
+func parseArrayFilters(list Value, c Collation) (arrayFilters, error) {
 	filters := make(arrayFilters)
 	if list.Missing() {
 		return filters, nil
@@ -39,7 +39,7 @@ func parseArrayFilters(list Value) (arrayFilters, error) {
 		if !v.IsDocument() {
 			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "an array filter must be an object")
 		}
-		f, err := parseArrayFilter(v.Data)
+		f, err := parseArrayFilter(v.Data, c)
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +78,8 @@ func (f arrayFilters) unused(list, update Value) error {
 	return nil
 }
 
-func parseArrayFilter(doc []byte) (*arrayFilter, error) {
-	p := filterParser{inner: true, array: true}
+func parseArrayFilter(doc []byte, c Collation) (*arrayFilter, error) {
+	p := filterParser{inner: true, array: true, collation: c}
 	nodes, err := p.filter(doc, nil)
 	if err != nil {
 		return nil, inArrayFilter(err)

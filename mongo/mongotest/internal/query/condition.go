@@ -53,6 +53,7 @@ func (l *leaf) onValue(v Value, m *Matching) bool { return l.test(v, m) }
 type equality struct {
 	leaf
 	value Value
+	by    Collation // nil if strings are compared by their bytes
 }
 
 func newEquality(v Value) *equality {
@@ -116,7 +117,7 @@ func (a every) onPath(p path, doc []byte, m *Matching) bool {
 // areEqualities reports whether all conditions ask for a value that is there.
 func (a every) areEqualities() bool {
 	for _, c := range a {
-		if e, ok := c.(*equality); !ok || e.value.IsNullish() {
+		if e, ok := c.(*equality); !ok || e.by != nil || e.value.IsNullish() {
 			return false
 		}
 	}

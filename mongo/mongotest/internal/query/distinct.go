@@ -2,10 +2,6 @@ package query
 
 import (
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Distinct returns the values that documents have at a path, each once and in order; of an array it takes the elements.
@@ -13,7 +9,7 @@ func Distinct(w *Work, docs [][]byte, path string, c Collation) ([]Value, error)
 	seen := make(map[string]bool)
 	var values []Value
 	add := func(v Value) {
-		if key := string(AppendKey(nil, collated(v, c))); !seen[key] {
+		if key := string(AppendKey(nil, Keyed(c, v))); !seen[key] {
 			seen[key] = true
 			values = append(values, v)
 		}
@@ -33,7 +29,7 @@ func Distinct(w *Work, docs [][]byte, path string, c Collation) ([]Value, error)
 			}
 		})
 	}
-	return values, SortStable(w, values, func(a, b Value) int { return Compare(collated(a, c), collated(b, c)) })
+	return values, SortStable(w, values, func(a, b Value) int { return CompareBy(c, a, b) })
 }
 
 // eachAt calls visit with every value that a path leads to, through the documents in arrays and by the places of elements.
@@ -67,14 +63,4 @@ func eachWithin(array []byte, path []string, visit func(Value)) {
 			eachAt(element.Data, path, visit)
 		}
 	}
-}
-
-// collated returns a value with sort keys in the place of its strings, itself without a collation.
-func collated(v Value, c Collation) Value {
-	if c == nil || v.Type != bson.TypeString && !v.IsDocument() && !v.IsArray() {
-		return v
-	}
-	at, one := wire.BeginDocument(nil)
-	one = wire.EndDocument(wire.AppendValue(one, "", v.Type, v.Data), at)
-	return Elements(c.Document(one))[0]
 }

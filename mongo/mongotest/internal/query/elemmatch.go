@@ -17,7 +17,7 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	if !v.IsDocument() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array}
+	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array, collation: p.collation}
 	var m elemMatch
 	var err error
 	if isExpression(v) && !isLogical(v) && !hasReferenceField(v) {
@@ -109,7 +109,7 @@ func (p *filterParser) allElement(e Value, nested bool) (condition, error) {
 	case e.IsDocument() && isFieldOperator(e):
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "no $ expressions in $all")
 	}
-	return newEquality(e), nil
+	return p.equality(e), nil
 }
 
 func isElemMatch(v Value) bool {

@@ -155,7 +155,7 @@ func (e *explainer) expression(c *clause, doc []byte, inverted bool) []byte {
 		reason = "expression did match"
 	}
 	r := newReport().text("operatorName", "$expr").document("specifiedAs", c.specified())
-	x, err := e.Expr(c.value)
+	x, err := e.Expr(c.value, nil)
 	if err != nil {
 		return r.end() // it was compiled before
 	}

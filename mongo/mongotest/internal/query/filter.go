@@ -16,7 +16,6 @@ type Filter struct {
 	only bool  // the filter is that and nothing else
 
 	collation Collation // by which it compares strings, nil if by their bytes
-	written   *Filter   // what it was before it compared sort keys
 }
 
 // node is one condition on a whole document. The Matching may be nil where nothing in it is needed.
@@ -38,11 +37,11 @@ func (f *Filter) Parse(doc []byte) error { return f.ParseWith(doc, Hooks{}) }
 
 // ParseWith is Parse with hooks. Such a filter is matched by MatchWith.
 func (f *Filter) ParseWith(doc []byte, h Hooks) error {
-	*f = Filter{all: f.all[:0]}
-	if f.parseID(doc) {
+	*f = Filter{all: f.all[:0], collation: h.Collation}
+	if h.Collation == nil && f.parseID(doc) {
 		return nil
 	}
-	p := filterParser{expr: h.Expr, where: h.Where, refused: h.Refused}
+	p := filterParser{expr: h.Expr, where: h.Where, refused: h.Refused, collation: h.Collation}
 	nodes, err := p.filter(doc, f.all)
 	if err == nil {
 		err = p.failed
@@ -135,9 +134,6 @@ func onlyValue(c condition) Value {
 
 // Match reports whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {
-	if f.collation != nil {
-		doc = f.collation.Document(doc)
-	}
 	if f.only {
 		return Equal(Lookup(doc, "_id"), f.id)
 	}
@@ -163,9 +159,6 @@ func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
 func (f *Filter) match(doc []byte, m *Matching) bool {
 	if f.only {
 		return f.Match(doc)
-	}
-	if f.collation != nil {
-		doc = f.collation.Document(doc)
 	}
 	return matchAll(f.all, doc, m)
 }
@@ -277,6 +270,8 @@ func kindOrder(c condition) int {
 
 func predicateOrder(p predicate) int {
 	switch p := p.(type) {
+	case keyed:
+		return predicateOrder(p.predicate)
 	case size:
 		return 4
 	case order:

@@ -14,13 +14,14 @@ import (
 
 // filterParser compiles filters. The zero value is ready.
 type filterParser struct {
-	expr    func(Value) (Expr, error)
-	where   func(Value) (Expr, error)
-	refused func(operator string) error
-	array   bool   // in an array filter
-	inner   bool   // not on the whole document: within $elemMatch, $pull or an array filter
-	shown   bool   // in the $elemMatch of a projection
-	at      string // the field
+	expr      func(Value, Collation) (Expr, error)
+	where     func(Value) (Expr, error)
+	refused   func(operator string) error
+	array     bool      // in an array filter
+	inner     bool      // not on the whole document: within $elemMatch, $pull or an array filter
+	shown     bool      // in the $elemMatch of a projection
+	collation Collation // nil if strings are compared by their bytes
+	at        string    // the field
 
 	depth  int   // how many conditions of several others this is in
 	failed error // the first error of a constant expression, which goes behind those of syntax
@@ -101,7 +102,7 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 	}
 	switch key {
 	case "$ref", "$id", "$db": // of a DBRef
-		return append(nodes, &pathNode{path: path{key}, condition: newEquality(v)}), nil
+		return append(nodes, &pathNode{path: path{key}, condition: p.equality(v)}), nil
 	case "$sampleRate":
 		if p.inner && !p.array {
 			return nil, p.misplaced(key)
@@ -181,7 +182,7 @@ func (p *filterParser) expression(v Value) (node, error) {
 	case p.expr == nil:
 		return nil, unsupported("the query operator", "$expr")
 	}
-	e, err := p.expr(v)
+	e, err := p.expr(v, p.collation)
 	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
 		if p.failed == nil {
@@ -257,7 +258,7 @@ func alternatives(branches [][]node) node {
 		if !ok {
 			return orNode(branches)
 		}
-		at, list.list = n.path, append(list.list, equalTo{e.value})
+		at, list.list = n.path, append(list.list, e.predicate)
 	}
 	list.collect()
 	return &pathNode{path: at, condition: &leaf{predicate: list, expand: true}}
@@ -274,7 +275,7 @@ func (p *filterParser) conditions(v Value) ([]condition, error) {
 	case isExpression(v):
 		return p.operators(v.Data)
 	}
-	return []condition{newEquality(v)}, nil
+	return []condition{p.equality(v)}, nil
 }
 
 // isExpression reports whether v is a document whose first key is an operator.
@@ -337,9 +338,9 @@ func init() { // not initialized in place, because conditions contain conditions
 	}
 	fieldOperators = map[string]parse{
 		"$eq": comparison, "$ne": comparison, "$gt": comparison, "$gte": comparison, "$lt": comparison, "$lte": comparison,
-		"$in": func(_ *filterParser, key string, v Value, _ []byte) (condition, error) { return parseIn(key, v) },
-		"$nin": func(_ *filterParser, key string, v Value, _ []byte) (condition, error) {
-			c, err := parseIn(key, v)
+		"$in": func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.in(key, v) },
+		"$nin": func(p *filterParser, key string, v Value, _ []byte) (condition, error) {
+			c, err := p.in(key, v)
 			return not{c}, err
 		},
 		"$not":    plain((*filterParser).not),

@@ -6,13 +6,15 @@ import "go.mongodb.org/mongo-driver/v2/bson"
 // nil, the operators that need it are refused by name.
 type Hooks struct {
 	// Expr compiles an expression, for $expr and for the computed fields of a projection.
-	Expr func(v Value) (Expr, error)
+	Expr func(v Value, c Collation) (Expr, error)
 	// Pipeline compiles an update that is an array of stages.
-	Pipeline func(stages Value) (Pipeline, error)
+	Pipeline func(stages Value, c Collation) (Pipeline, error)
 	// Where compiles the code of a $where into an expression that is true for the documents that match.
 	Where func(code Value) (Expr, error)
 	// Refused returns why a filter may not have $jsonSchema, $where or $text.
 	Refused func(operator string) error
+	// Collation is how strings are compared; nil if by their bytes.
+	Collation Collation
 }
 
 // Expr is a compiled expression: it returns its value for a document, Missing for none.

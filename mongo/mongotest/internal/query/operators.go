@@ -22,15 +22,19 @@ func (p *filterParser) comparison(key string, v Value) (condition, error) {
 	case v.Type == bson.TypeUndefined:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 	case key == "$eq":
-		return newEquality(v), nil
+		return p.equality(v), nil
 	case key == "$ne" && v.Type == bson.TypeRegex:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Can't have regex as arg to $ne.")
 	case key == "$ne":
-		return not{newEquality(v)}, nil
+		return not{p.equality(v)}, nil
 	case v.Type == bson.TypeRegex:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
 	}
 	o := order{operand: v, less: key[1] == 'l', equal: len(key) == 4}
+	if p.collation != nil && hasText(v) {
+		o.operand = Keyed(p.collation, v)
+		return &leaf{predicate: keyed{o, p.collation}, expand: true}, nil
+	}
 	return &leaf{predicate: o, expand: true}, nil
 }
 
@@ -73,15 +77,17 @@ type in struct {
 	values *ValueSet   // of the list, nil for a few
 	null   bool        // is in the values
 	others []predicate // of the list
+	keys   *ValueSet   // of the strings in the list, nil for none
+	by     Collation   // of the keys
 }
 
-func parseIn(key string, v Value) (condition, error) {
+func (p *filterParser) in(key string, v Value) (condition, error) {
 	if !v.IsArray() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s needs an array", key)
 	}
 	elements := v.elements()
 	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !isExpression(elements[0]) {
-		return newEquality(elements[0]), nil
+		return p.equality(elements[0]), nil
 	}
 	var list in
 	for _, e := range elements {
@@ -97,7 +103,7 @@ func parseIn(key string, v Value) (condition, error) {
 		case isExpression(e):
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
 		default:
-			list.list = append(list.list, equalTo{e})
+			list.list = append(list.list, p.equality(e).predicate)
 		}
 	}
 	list.collect()
@@ -106,6 +112,9 @@ func parseIn(key string, v Value) (condition, error) {
 
 func (l in) test(v Value, with *Matching) bool {
 	list := l.list
+	if l.keys != nil && l.keys.Has(Keyed(l.by, v)) {
+		return true
+	}
 	if l.values != nil {
 		if v.Missing() && l.null || !v.Missing() && l.values.Has(v) {
 			return true
@@ -127,6 +136,10 @@ func (l *in) collect() {
 	}
 	l.values = &ValueSet{}
 	for _, p := range l.list {
+		if k, ok := p.(keyed); ok {
+			l.collectKey(k)
+			continue
+		}
 		e, ok := p.(equalTo)
 		if !ok {
 			l.others = append(l.others, p)
@@ -134,6 +147,15 @@ func (l *in) collect() {
 		}
 		l.null = l.null || e.value.Type == bson.TypeNull
 		l.values.Add(e.value)
+	}
+}
+
+func (l *in) collectKey(k keyed) {
+	if l.keys == nil {
+		l.keys, l.by = &ValueSet{}, k.by
+	}
+	if e, ok := k.predicate.(equalTo); ok {
+		l.keys.Add(e.value)
 	}
 }
 

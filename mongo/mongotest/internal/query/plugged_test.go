@@ -15,20 +15,20 @@ var errExpr = errors.New("the expression failed")
 
 // failing are hooks whose expressions and pipelines fail when they are evaluated.
 var failing = query.Hooks{
-	Expr: func(query.Value) (query.Expr, error) {
+	Expr: func(query.Value, query.Collation) (query.Expr, error) {
 		return func([]byte, any) (query.Value, error) { return query.Value{}, errExpr }, nil
 	},
-	Pipeline: func(query.Value) (query.Pipeline, error) {
+	Pipeline: func(query.Value, query.Collation) (query.Pipeline, error) {
 		return func([]byte, any) ([]byte, error) { return nil, errExpr }, nil
 	},
 }
 
 // seeing are hooks whose expressions and pipelines return the variables that they are given, an int32.
 var seeing = query.Hooks{
-	Expr: func(query.Value) (query.Expr, error) {
+	Expr: func(query.Value, query.Collation) (query.Expr, error) {
 		return func(_ []byte, vars any) (query.Value, error) { return query.Int32(vars.(int32)), nil }, nil
 	},
-	Pipeline: func(query.Value) (query.Pipeline, error) {
+	Pipeline: func(query.Value, query.Collation) (query.Pipeline, error) {
 		return func(_ []byte, vars any) ([]byte, error) { return bson.Marshal(bson.D{{Key: "v", Value: vars}}) }, nil
 	},
 }

@@ -16,6 +16,9 @@ func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	if it := wire.Elements(doc); !it.Next() {
 		return nil, it.Err
 	}
+	if f != nil {
+		h.Collation = f.collation
+	}
 	p := projectionParser{hooks: h, filter: f, Projection: Projection{root: &field{}, keepID: true}}
 	if err := p.fields("", doc); err != nil {
 		return nil, err
@@ -249,7 +252,7 @@ func (p *projectionParser) expression(name string, v Value) (Expr, error) {
 	case p.hooks.Expr == nil:
 		return nil, unsupported("the projection of a computed value", name)
 	}
-	return p.hooks.Expr(v)
+	return p.hooks.Expr(v, p.hooks.Collation)
 }
 
 // slice takes {name: {$slice: ...}}: that of a find or, failing that, the expression of the same name.
@@ -300,7 +303,7 @@ func (p *projectionParser) elemMatch(name string, v Value) error {
 	case strings.Contains(name, "."):
 		return mongoerr.Errorf(31275, "Cannot use $elemMatch projection on a nested field.")
 	}
-	q := filterParser{shown: true}
+	q := filterParser{shown: true, collation: p.hooks.Collation}
 	c, err := q.elemMatch(v)
 	if err != nil {
 		return err

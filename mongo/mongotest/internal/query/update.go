@@ -18,6 +18,12 @@ type Update struct {
 	deep        bool // it may make a document of too many levels
 	replacement []byte
 	pipeline    Pipeline
+	collation   Collation // of its operators, nil if they compare strings by their bytes
+}
+
+// collatable is an operator that compares values.
+type collatable interface {
+	collated(c Collation) operator
 }
 
 // Env is what an update's application depends on besides the document.
@@ -56,7 +62,7 @@ func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
 		return Replace(v.Data), it.Err
 	}
-	return parseOperators(v, filters)
+	return parseOperators(v, filters, h.Collation)
 }
 
 func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
@@ -66,7 +72,7 @@ func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 	case h.Pipeline == nil:
 		return nil, unsupported("an update with", "an aggregation pipeline")
 	}
-	p, err := h.Pipeline(v)
+	p, err := h.Pipeline(v, h.Collation)
 	return Transform(p), err
 }
 
@@ -82,12 +88,12 @@ func (u *Update) IsPipeline() bool { return u.pipeline != nil }
 // IsReplacement reports whether the update is a whole document.
 func (u *Update) IsReplacement() bool { return u.replacement != nil }
 
-func parseOperators(v, list Value) (*Update, error) {
-	filters, err := parseArrayFilters(list)
+func parseOperators(v, list Value, c Collation) (*Update, error) {
+	filters, err := parseArrayFilters(list, c)
 	if err != nil {
 		return nil, err
 	}
-	u := &Update{root: &target{}}
+	u := &Update{root: &target{}, collation: c}
 	it := wire.Elements(v.Data)
 	for it.Next() {
 		name := string(it.Key)
@@ -120,6 +126,9 @@ func (u *Update) addField(parse parser, field string, v Value, filters arrayFilt
 	op, err := parse(field, v)
 	if err != nil {
 		return err
+	}
+	if by, ok := op.(collatable); ok && u.collation != nil {
+		op = by.collated(u.collation)
 	}
 	u.deep = u.deep || len(field)+len(v.Data) > MaxStoredNesting // a level takes more than a byte
 	if r, ok := op.(rename); ok {

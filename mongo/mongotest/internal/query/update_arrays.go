@@ -60,6 +60,14 @@ func pushNumber(name string, v Value, given string) (*int64, error) {
 	return &n, nil
 }
 
+func (p *push) collated(c Collation) operator {
+	by := *p
+	if p.sort != nil {
+		by.sort = p.sort.Collated(c)
+	}
+	return &by
+}
+
 func (p *push) apply(old Value, env *Env) (Value, error) {
 	if !old.Missing() && !old.IsArray() {
 		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document %s", dotted(env.path),
@@ -102,8 +110,9 @@ func (p *push) cut(list []Value) []Value {
 
 // ElementSort is an order of an array's elements: of whole elements, or by fields of embedded documents.
 type ElementSort struct {
-	whole int
-	by    *Sort
+	whole     int
+	by        *Sort
+	collation Collation
 }
 
 // ParseElementSort reads the $sort of a $push.
@@ -153,10 +162,10 @@ func (s *ElementSort) Sort(w *Work, elements []Value) error {
 // Compare orders two elements. Unlike the order of documents, this one compares arrays in them as wholes.
 func (s *ElementSort) Compare(a, b Value) int {
 	if s.by == nil {
-		return Compare(a, b) * s.whole
+		return CompareBy(s.collation, a, b) * s.whole
 	}
 	for _, k := range s.by.keys {
-		if c := Compare(partOf(a, k.path), partOf(b, k.path)); c != 0 {
+		if c := CompareBy(s.collation, partOf(a, k.path), partOf(b, k.path)); c != 0 {
 			return c * k.sign
 		}
 	}
@@ -181,15 +190,23 @@ func partOf(v Value, p path) Value {
 }
 
 // addToSet is $addToSet.
-type addToSet struct{ each []Value }
+type addToSet struct {
+	each []Value
+	by   Collation
+}
+
+func (a addToSet) collated(c Collation) operator {
+	a.by = c
+	return a
+}
 
 func parseAddToSet(_ string, v Value) (operator, error) {
 	if !v.IsDocument() {
-		return addToSet{[]Value{v}}, nil
+		return addToSet{each: []Value{v}}, nil
 	}
 	it := wire.Elements(v.Data)
 	if !it.Next() || string(it.Key) != "$each" {
-		return addToSet{[]Value{v}}, nil
+		return addToSet{each: []Value{v}}, nil
 	}
 	if it.Type != bson.TypeArray {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s",
@@ -199,7 +216,7 @@ func parseAddToSet(_ string, v Value) (operator, error) {
 	if it.Next() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", v)
 	}
-	return addToSet{each}, nil
+	return addToSet{each: each}, nil
 }
 
 func (a addToSet) apply(old Value, env *Env) (Value, error) {
@@ -212,9 +229,9 @@ func (a addToSet) apply(old Value, env *Env) (Value, error) {
 		list = old.elements()
 	}
 	n := len(list)
-	known := setOf(list)
+	known := setOf(a.by, list)
 	for _, v := range a.each {
-		if known.Add(v) {
+		if known.Add(Keyed(a.by, v)) {
 			list = append(list, v)
 		}
 		if err := env.work().Do(1); err != nil {
@@ -227,21 +244,36 @@ func (a addToSet) apply(old Value, env *Env) (Value, error) {
 	return Array(list), nil
 }
 
-// pull is $pull and $pullAll: it removes the elements that match.
-type pull func(Value) bool
+// pull is $pull and $pullAll: it removes the elements that match, for which a collation may be needed.
+type pull struct {
+	removes func(Value) bool
+	recoded func(c Collation) (pull, error)
+}
 
-func parsePull(_ string, v Value) (operator, error) {
-	p := filterParser{inner: true, array: true}
+// collated is the same by a collation, with which what has been compiled can be compiled again.
+func (p pull) collated(c Collation) operator {
+	by, err := p.recoded(c)
+	if err != nil {
+		return p
+	}
+	return by
+}
+
+func parsePull(_ string, v Value) (operator, error) { return pulling(v, nil) }
+
+func pulling(v Value, c Collation) (pull, error) {
+	p := filterParser{inner: true, array: true, collation: c}
+	again := func(c Collation) (pull, error) { return pulling(v, c) }
 	switch {
 	case isExpression(v) && isFieldOperator(v), v.Type == bson.TypeRegex:
 		conditions, err := p.conditions(v)
 		all := every(conditions)
-		return pull(func(e Value) bool { return all.onPath(path{""}, wrapped("", e), nil) }), err
+		return pull{func(e Value) bool { return all.onPath(path{""}, wrapped("", e), nil) }, again}, err
 	case v.IsDocument():
 		nodes, err := p.filter(v.Data, nil)
-		return pull(func(e Value) bool { return e.IsDocument() && matchAll(nodes, e.Data, nil) }), err
+		return pull{func(e Value) bool { return e.IsDocument() && matchAll(nodes, e.Data, nil) }, again}, err
 	}
-	return pull(func(e Value) bool { return Equal(e, v) }), nil
+	return pull{func(e Value) bool { return EqualBy(c, e, v) }, again}, nil
 }
 
 // wrapped returns a document of one field.
@@ -269,7 +301,12 @@ func parsePullAll(_ string, v Value) (operator, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
 	}
 	list := v.elements()
-	return pull(setOf(list).Has), nil
+	return pullingAll(list, nil), nil
+}
+
+func pullingAll(list []Value, c Collation) pull {
+	set := setOf(c, list)
+	return pull{func(v Value) bool { return set.Has(Keyed(c, v)) }, func(c Collation) (pull, error) { return pullingAll(list, c), nil }}
 }
 
 func (p pull) apply(old Value, env *Env) (Value, error) {
@@ -285,7 +322,7 @@ func (p pull) apply(old Value, env *Env) (Value, error) {
 		if err := env.work().Do(1); err != nil {
 			return Value{}, err
 		}
-		if !p(v) {
+		if !p.removes(v) {
 			kept = append(kept, v)
 		}
 	}

@@ -23,8 +23,8 @@ var operators = map[string]parser{
 	"$unset":       func(string, Value) (operator, error) { return unset{}, nil },
 	"$inc":         parseInc,
 	"$mul":         parseMul,
-	"$min":         func(_ string, v Value) (operator, error) { return extreme{v, -1}, nil },
-	"$max":         func(_ string, v Value) (operator, error) { return extreme{v, 1}, nil },
+	"$min":         func(_ string, v Value) (operator, error) { return extreme{operand: v, sign: -1}, nil },
+	"$max":         func(_ string, v Value) (operator, error) { return extreme{operand: v, sign: 1}, nil },
 	"$rename":      parseRename,
 	"$currentDate": parseCurrentDate,
 	"$push":        parsePush,
@@ -59,10 +59,16 @@ func (unset) apply(Value, *Env) (Value, error) { return Value{}, nil }
 type extreme struct {
 	operand Value
 	sign    int
+	by      Collation
+}
+
+func (e extreme) collated(c Collation) operator {
+	e.by = c
+	return e
 }
 
 func (e extreme) apply(old Value, _ *Env) (Value, error) {
-	if old.Missing() || Compare(e.operand, old)*e.sign > 0 {
+	if old.Missing() || CompareBy(e.by, e.operand, old)*e.sign > 0 {
 		return e.operand, nil
 	}
 	return old, nil

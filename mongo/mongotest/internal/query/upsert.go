@@ -9,7 +9,7 @@ import (
 // checkPositional refuses a filter that says of no element that the document was met by it.
 func (f *Filter) checkPositional() error {
 	var name string
-	f.asWritten().asksAnywhere(func(n node) bool {
+	f.asksAnywhere(func(n node) bool {
 		switch n.(type) {
 		case exprNode:
 			name = "$expr"
@@ -44,7 +44,7 @@ func asks(nodes []node, is func(node) bool) bool {
 // filter nor the update names one.
 func (u *Update) Upsert(f *Filter, env Env) ([]byte, error) {
 	env.Insert = true
-	base, err := f.asWritten().seed(u.replacement != nil)
+	base, err := f.seed(u.replacement != nil)
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,11 @@ func (s *ValueSet) Has(v Value) bool {
 	return ok
 }
 
-// setOf returns the set of some values.
-func setOf(values []Value) *ValueSet {
+// setOf returns the set of some values, of their keys by a collation; nil for none.
+func setOf(c Collation, values []Value) *ValueSet {
 	s := &ValueSet{known: make(map[string]struct{}, len(values))}
 	for _, v := range values {
-		s.Add(v)
+		s.Add(Keyed(c, v))
 	}
 	return s
 }

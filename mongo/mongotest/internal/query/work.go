@@ -32,6 +32,14 @@ func (w *Work) Do(steps int) error {
 	return w.ask()
 }
 
+// Ask asks whether the evaluation may go on.
+func (w *Work) Ask() error {
+	if w == nil {
+		return nil
+	}
+	return w.ask()
+}
+
 func (w *Work) ask() error {
 	w.left = stepsPerCheck
 	if w.err == nil {

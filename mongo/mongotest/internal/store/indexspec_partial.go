@@ -37,7 +37,7 @@ func notInPartial(operator string) error {
 }
 
 // noExpr refuses an $expr.
-func noExpr(query.Value) (query.Expr, error) {
+func noExpr(query.Value, query.Collation) (query.Expr, error) {
 	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in this context")
 }
 

@@ -49,9 +49,9 @@ func (o *Options) satisfies(context pipeline.Context, doc []byte) bool {
 
 func (o *Options) compileValidator(doc []byte) error {
 	o.validator, o.Filter, o.computes = doc, &query.Filter{}, false
-	return o.Filter.ParseWith(doc, query.Hooks{Refused: notInValidator, Expr: func(v query.Value) (query.Expr, error) {
+	return o.Filter.ParseWith(doc, query.Hooks{Refused: notInValidator, Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 		o.computes = true
-		return validating(v)
+		return validating(v, c)
 	}})
 }
 
@@ -64,13 +64,16 @@ func notInValidator(operator string) error {
 }
 
 // validating compiles an expression of a validator. An error of its evaluation is an error when a document is validated.
-func validating(v query.Value) (query.Expr, error) {
+func validating(v query.Value, c query.Collation) (query.Expr, error) {
 	for operator, code := range map[string]mongoerr.Code{"$rand": 3040500, "$currentDate": 9428200} {
 		if uses(v, operator) {
 			return nil, mongoerr.Errorf(code, "%s not allowed inside collection validators", operator)
 		}
 	}
-	e, err := new(pipeline.Let).Hooks().Expr(v)
+	if uses(v, "$function") {
+		return nil, mongoerr.Errorf(4660800, "$function cannot be used inside a validator.")
+	}
+	e, err := new(pipeline.Let).Hooks().Expr(v, c)
 	if refused := (*mongoerr.Error)(nil); errors.As(err, &refused) && refused.Constant {
 		return func([]byte, any) (query.Value, error) { return query.Value{}, err }, nil
 	}
