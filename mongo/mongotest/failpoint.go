@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"sync/atomic"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
