@@ -75,7 +75,7 @@ func (a *windowAccumulator) begin(r *runner, part *partition) windowValues {
 	switch {
 	case a.name == "$first" || a.name == "$last":
 		return a.single(r, part)
-	case a.window.lower.open:
+	case a.window.lower.open && a.name != "$median" && a.name != "$percentile": // whose state would be sorted for each document
 		return a.growing(r, part)
 	}
 	return a.sliding(r, part)
