@@ -120,7 +120,7 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr",
 		"internal/mongo/wire",
 	},
-	"mongo/mongotest/internal/account":   {"internal/mongo/wire"},
+	"mongo/mongotest/internal/account":   {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/stableapi": {"mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/failpoint": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
