@@ -64,13 +64,13 @@ func (x *exec) verbosity() (explain.Verbosity, error) {
 var explainable = []string{"find", "count", "distinct", "findAndModify", "findandmodify", "update", "delete", "aggregate"}
 
 // beExplained makes the command the one that is to be explained.
-func (x *exec) beExplained(command []byte) error {
-	it := wire.Elements(command)
+func (x *exec) beExplained(doc []byte) error {
+	it := wire.Elements(doc)
 	if !it.Next() {
 		return mongoerr.Errorf(mongoerr.BadValue, "explain command requires a nested object")
 	}
 	c := &x.command
-	c.name, c.raw, c.first = string(it.Key), command, query.Of(it.Element)
+	c.name, c.raw, c.first = string(it.Key), doc, query.Of(it.Element)
 	if specs[c.name] == nil {
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "Explain failed due to unknown command: %s", c.name)
 	}
@@ -78,8 +78,7 @@ func (x *exec) beExplained(command []byte) error {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Cannot explain cmd: %s", c.name)
 	}
 	c.spec = specs[c.name]
-	generic := command0(c.db)
-	generic.args = nil
+	generic := command{db: c.db, stmtID: -1} // takes what every command may have, and is forgotten
 	for it.Next() {
 		if err := generic.genericOption(&it.Element); err != nil {
 			return err
@@ -95,9 +94,6 @@ func (x *exec) beExplained(command []byte) error {
 	c.args, err = c.spec.fields.Check(generic.args)
 	return err
 }
-
-// command0 is a command with a database and nothing else.
-func command0(db string) command { return command{db: db, stmtID: -1} }
 
 // explain writes the plan of the command, which is the one that is to be explained.
 func (x *exec) explain(level explain.Verbosity) error {

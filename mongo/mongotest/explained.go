@@ -214,6 +214,8 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 	e.Indexes = c.Def.Indexes
 	return c.Frozen(), nil
 }
+
+// matchOf compiles filters as those of the command.
 func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (bool, error), error) {
 		hooks, err := x.hooks()
@@ -229,6 +231,7 @@ func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool
 	}
 }
 
+// comparer compiles the command's sort.
 func (x *exec) comparer(e *explained) func(sort []byte) (func(a, b []byte) int, error) {
 	return func([]byte) (func(a, b []byte) int, error) { return e.order().Compare, nil }
 }
