@@ -101,11 +101,14 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
-		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript",
+		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/explain",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/peek", "internal/testserver",
 		"internal/mongo/wire", "internal/mutant",
 	},
 	"mongo/mongotest/internal/currentop": {},
+	"mongo/mongotest/internal/explain": {
+		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "internal/mongo/wire",
+	},
 	"mongo/mongotest/internal/changes": {
 		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
@@ -118,7 +121,7 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr",
 		"internal/mongo/wire",
 	},
-	"mongo/mongotest/internal/account": {"internal/mongo/wire"},
+	"mongo/mongotest/internal/account": {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/stableapi": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},

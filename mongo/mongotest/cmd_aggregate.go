@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
@@ -32,6 +32,7 @@ type aggregation struct {
 	collation query.Collation
 	cursor    bool // the option is there
 	bypass    bool // do not validate the written documents
+	explain   bool // tell the plan
 }
 
 func cmdAggregate(x *exec) error {
@@ -49,6 +50,9 @@ func cmdAggregate(x *exec) error {
 		if err := a.field(x, &x.command.args[i]); err != nil {
 			return err
 		}
+	}
+	if a.explain && !collectionless {
+		return x.explainAggregate(explain.Planner)
 	}
 	if collectionless {
 		x.command.coll, x.command.full = "", x.command.db+".$cmd.aggregate"
@@ -140,9 +144,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		if e.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
 		}
-		if e.True() {
-			return fields.Unsupported("aggregate", string(e.Key))
-		}
+		a.explain = e.True()
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func cmdCreateUser(x *exec) error {
 	if err != nil {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
-	a.Roles = slices.Clone(roles)
+	a.Roles = roles
 	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -57,6 +57,11 @@ func (x *exec) user() (u User, roles []byte, err error) {
 			if roles = e.Array(); roles == nil {
 				return u, nil, fields.WrongType(x.command.name, "roles", e.Type, "array")
 			}
+			list, err := account.ParseRoles(roles, x.command.db)
+			if err != nil {
+				return u, nil, err
+			}
+			roles = account.EncodeRoles(list)
 		case "mechanisms":
 			for _, m := range query.Elements(e.Array()) {
 				u.Mechanisms = append(u.Mechanisms, string(m.Text()))
@@ -91,7 +96,7 @@ func cmdUpdateUser(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
 	if roles != nil {
-		changed.Roles = slices.Clone(roles)
+		changed.Roles = roles
 	}
 	rs.users[slices.Index(rs.users, a)] = changed // a connection may be reading the old one
 	return nil

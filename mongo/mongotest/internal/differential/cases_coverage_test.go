@@ -16,10 +16,10 @@ var caseFolders = map[string][]string{
 // notThere are the commands that the real server compared with does not have, or of which no document tells the reply.
 var notThere = map[string]string{
 	"saslStart": "no users", "saslContinue": "no users", "authenticate": "no users", "logout": "no users", "createUser": "no users", "updateUser": "no users",
-	"dropUser": "no users", "usersInfo": "no users", "connectionStatus": "no users",
+	"dropUser": "no users", "usersInfo": "no users", "dropAllUsersFromDatabase": "no users",
+	"grantRolesToUser": "no users", "revokeRolesFromUser": "no users", "connectionStatus": "no users",
 	"mapReduce": "no JavaScript",
 	"collMod":   "it has no collMod", "profile": "it has no profile",
-	"explain":      "plans are the planner's own; cases tell what is refused",
 	"startSession": "no sessions", "endSessions": "no sessions", "refreshSessions": "no sessions", "killSessions": "no sessions",
 	"killAllSessions": "no sessions", "commitTransaction": "no transactions", "abortTransaction": "no transactions",
 	"hello": "what it is", "isMaster": "what it is", "buildInfo": "what it is", "serverStatus": "what it is", "hostInfo": "what it is",

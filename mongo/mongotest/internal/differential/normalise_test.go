@@ -77,6 +77,7 @@ func normalised(db string, command bson.D, raw bson.Raw) reply {
 	if command[0].Key == "collStats" { // what a storage engine says of itself
 		doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "wiredTiger" || e.Key == "indexDetails" })
 	}
+	doc = asExplained(command, doc)
 	inAnyOrder(command, doc)
 	b, err := bson.Marshal(doc)
 	if err != nil {

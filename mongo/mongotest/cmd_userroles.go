@@ -1,0 +1,99 @@
+package mongotest
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/grantRolesToUser/
+
+func cmdGrantRolesToUser(x *exec) error {
+	return x.changeRoles(func(has, granted []account.Role) []account.Role {
+		for _, r := range granted {
+			if !slices.Contains(has, r) {
+				has = append(has, r)
+			}
+		}
+		return has
+	})
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/revokeRolesFromUser/
+
+func cmdRevokeRolesFromUser(x *exec) error {
+	return x.changeRoles(func(has, revoked []account.Role) []account.Role {
+		return slices.DeleteFunc(has, func(r account.Role) bool { return slices.Contains(revoked, r) })
+	})
+}
+
+// changeRoles gives the user that the command names the roles that change makes of the present ones and the command's.
+func (x *exec) changeRoles(change func(has, named []account.Role) []account.Role) error {
+	if x.command.first.Type != bson.TypeString {
+		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "string")
+	}
+	named, err := x.namedRoles()
+	if err != nil {
+		return err
+	}
+	name := string(x.command.first.Text())
+	rs := x.conn.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	a := rs.userLocked(x.command.db, name)
+	if a == nil {
+		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
+	}
+	has, err := a.RoleList()
+	if err != nil {
+		return err
+	}
+	changed := *a
+	changed.Roles = account.EncodeRoles(change(has, named))
+	rs.users[slices.Index(rs.users, a)] = &changed // a connection may be reading the old one
+	return nil
+}
+
+// namedRoles reads the roles of the command, of which there must be one at least.
+func (x *exec) namedRoles() ([]account.Role, error) {
+	for i := range x.command.args {
+		if e := &x.command.args[i]; string(e.Key) != "roles" {
+			return nil, fields.Unknown(x.command.name, string(e.Key))
+		}
+	}
+	roles := x.arg("roles")
+	switch {
+	case roles.Missing():
+		return nil, fields.Missing(x.command.name, "roles")
+	case !roles.IsArray():
+		return nil, fields.WrongType(x.command.name, "roles", roles.Type, "array")
+	}
+	named, err := account.ParseRoles(roles.Data, x.command.db)
+	if err != nil {
+		return nil, err
+	}
+	if len(named) == 0 {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s command requires a non-empty \"roles\" array", x.command.name)
+	}
+	return named, nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/dropAllUsersFromDatabase/
+
+func cmdDropAllUsersFromDatabase(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	rs := x.conn.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	before := len(rs.users)
+	rs.users = slices.DeleteFunc(rs.users, func(a *account.Account) bool { return a.DB == x.command.db })
+	x.result.out = wire.AppendInt32(x.result.out, "n", int32(before-len(rs.users)))
+	return nil
+}

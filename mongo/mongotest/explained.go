@@ -1,0 +1,237 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+)
+
+// explained is the search of a command whose plan is asked for.
+type explained struct {
+	explain.Query
+	criteria
+}
+
+// explained reads the command as its execution would.
+func (x *exec) explained() (*explained, error) {
+	e := &explained{}
+	e.Filter = query.EmptyDocument
+	var err error
+	switch x.command.name {
+	case "find":
+		err = e.ofFind(x)
+	case "count":
+		e.Kind = explain.Count
+		err = e.ofCount(x)
+	case "distinct":
+		e.Kind = explain.Distinct
+		err = e.ofDistinct(x)
+	case "update":
+		err = e.ofUpdate(x)
+	case "delete":
+		err = e.ofDelete(x)
+	default:
+		err = e.ofFindAndModify(x)
+	}
+	return e, err
+}
+
+func (e *explained) ofFind(x *exec) error {
+	var s search
+	var projection query.Value
+	for i := range x.command.args {
+		var err error
+		switch a := &x.command.args[i]; string(a.Key) {
+		case "projection":
+			projection = query.Of(*a)
+		case "sort":
+			e.Sort = a.Value
+			err = s.parseSort(a.Value)
+		case "let":
+			err = x.letField("find", a)
+		default:
+			err = s.field(a, &e.Filter)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.compileFind(x, e.Filter, projection); err != nil {
+		return err
+	}
+	if s.projection != nil && len(projection.Data) > len(query.EmptyDocument) {
+		e.Projection = projection.Data
+	}
+	s.hint.Sizes = s.sizes(!x.arg("batchSize").Missing())
+	if err := s.hint.CheckBounds(); err != nil {
+		return err
+	}
+	e.criteria, e.Skip, e.Limit, e.ReturnKey, e.RecordID = s.criteria, s.skip, s.limit, s.returnKey, s.showRecordID
+	return nil
+}
+
+func (e *explained) ofCount(x *exec) error {
+	var s search
+	for i := range x.command.args {
+		if err := s.countField(&x.command.args[i], &e.Filter); err != nil {
+			return err
+		}
+	}
+	err := s.compile(x, e.Filter)
+	e.criteria, e.Skip, e.Limit = s.criteria, s.skip, s.limit
+	return err
+}
+
+func (e *explained) ofDistinct(x *exec) error {
+	var s search
+	var key query.Value
+	for i := range x.command.args {
+		if err := s.distinctField(&x.command.args[i], &key, &e.Filter); err != nil {
+			return err
+		}
+	}
+	err := s.compile(x, e.Filter)
+	e.criteria, e.Key = s.criteria, string(key.Text())
+	return err
+}
+
+// statement returns the only statement of a write command.
+func (x *exec) statement(field string) ([]byte, error) {
+	list := x.arg(field)
+	statements := query.Elements(list.Data)
+	if !list.IsArray() || len(statements) != 1 || !statements[0].IsDocument() {
+		return nil, mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
+	}
+	return statements[0].Data, nil
+}
+
+func (e *explained) ofUpdate(x *exec) error {
+	if let := x.arg("let"); let.IsDocument() {
+		if err := x.letField("update", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
+			return err
+		}
+	}
+	doc, err := x.statement("updates")
+	if err != nil {
+		return err
+	}
+	var s updateStatement
+	if err := s.parse(x, doc); err != nil {
+		return err
+	}
+	filter, sort := query.Lookup(doc, "q"), query.Lookup(doc, "sort")
+	e.Kind, e.Filter, e.Sort = explain.Update, filter.Data, sort.Data
+	e.criteria, e.Multi, e.Upsert = s.criteria, s.multi, s.upsert
+	if sort.IsDocument() {
+		e.Limit = 1
+	}
+	return s.err
+}
+
+func (e *explained) ofDelete(x *exec) error {
+	if let := x.arg("let"); let.IsDocument() {
+		if err := x.letField("delete", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
+			return err
+		}
+	}
+	doc, err := x.statement("deletes")
+	if err != nil {
+		return err
+	}
+	var s deleteStatement
+	if err := s.parse(x, doc); err != nil {
+		return err
+	}
+	filter := query.Lookup(doc, "q")
+	e.Kind, e.Filter, e.criteria, e.Multi = explain.Delete, filter.Data, s.criteria, !s.one
+	return s.err
+}
+
+func (e *explained) ofFindAndModify(x *exec) error {
+	f, err := x.modification()
+	if err != nil {
+		return err
+	}
+	e.Kind, e.Returns = explain.Update, true
+	if f.remove {
+		e.Kind = explain.Delete
+	}
+	if filter := x.arg("query"); filter.IsDocument() {
+		e.Filter = filter.Data
+	}
+	if shown := x.arg("fields"); shown.IsDocument() && f.projection != nil {
+		e.Projection = shown.Data
+	}
+	sort := x.arg("sort")
+	if f.sort != nil {
+		e.Limit = 1
+	}
+	e.Sort, e.criteria, e.Upsert = sort.Data, f.criteria, f.upsert
+	return nil
+}
+
+// lookAt settles what the search looks at: the collection as the command would see it, and its indexes.
+func (x *exec) lookAt(e *explained) error {
+	view, err := x.explainedView(e)
+	if err != nil {
+		return err
+	}
+	view.Scan(func(r *store.Record) bool {
+		e.Records = append(e.Records, r)
+		return true
+	})
+	if !query.Lookup(e.Sort, "$natural").Missing() {
+		e.Sort = nil
+	}
+	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.set.config.version.AtLeast(8, 0)
+	e.Natural, e.Min, e.Max, e.Collated = e.hint.Natural, e.hint.Min, e.hint.Max, e.collation != nil
+	if shown, ok := e.collation.(interface{ Shown() []byte }); ok {
+		e.Collation = shown.Shown()
+	}
+	e.Match, e.Compare = x.matchOf(e), x.comparer(e)
+	return nil
+}
+
+// explainedView returns a view of the collection that does not change.
+func (x *exec) explainedView(e *explained) (view store.View, err error) {
+	if err := x.reading(); err != nil {
+		return view, err
+	}
+	defer x.conn.set.mu.Unlock()
+	c, err := x.collectionLocked(x.command.full)
+	if x.result.onView {
+		return view, fields.Unsupported("explain", "of a view")
+	}
+	if err != nil {
+		return view, err
+	}
+	if e.Index, err = e.hint.Resolve(x.command.full, c); err != nil || c == nil {
+		return view, err
+	}
+	e.Indexes = c.Def.Indexes
+	return c.Frozen(), nil
+}
+
+// matchOf compiles filters as those of the command.
+func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
+	return func(filter []byte) (func(doc []byte) (bool, error), error) {
+		hooks, err := x.hooks()
+		if err != nil {
+			return nil, err
+		}
+		var f query.Filter
+		if err := f.ParseCollated(filter, hooks, e.collation); err != nil {
+			return nil, err
+		}
+		m := &query.Matching{Vars: e.vars, Work: x.work()}
+		return func(doc []byte) (bool, error) { return f.MatchWith(doc, m) }, nil
+	}
+}
+
+// comparer compiles the command's sort.
+func (x *exec) comparer(e *explained) func(sort []byte) (func(a, b []byte) int, error) {
+	return func([]byte) (func(a, b []byte) int, error) { return e.order().Compare, nil }
+}

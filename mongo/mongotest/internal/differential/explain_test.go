@@ -1,0 +1,43 @@
+package differential
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// notCompared are the fields of a plan that depend on the machine, its settings, its memory and the limits of its planner, or are hashes that no
+// document describes. Of the command that is explained only what the server understood, the parsed query, is compared.
+var notCompared = []string{
+	"executionTimeMillis", "executionTimeMicros", "executionTimeMillisEstimate", "optimizationTimeMillis", "optimizationTimeMicros",
+	"queryHash", "maxIndexedOrSolutionsReached", "maxIndexedAndSolutionsReached", "planCacheShapeHash", "planCacheKey", "needYield", "saveState", "restoreState", "peakTrackedMemBytes", "totalDataSizeSorted",
+	"maxAccumulatorMemoryUsageBytes", "totalOutputDataSizeBytes", "expressionEvaluationPeakMemoryBytes", "command", "serverInfo", "serverParameters",
+}
+
+// asExplained takes out of a plan what is not compared. Plans that were not chosen come in any order.
+func asExplained(command, reply bson.D) bson.D {
+	explained := command[0].Key == "explain" || command[0].Key == "aggregate" && slices.ContainsFunc(command, func(e bson.E) bool { return e.Key == "explain" })
+	if !explained {
+		return reply
+	}
+	return comparedPart(reply).(bson.D)
+}
+
+func comparedPart(v any) any {
+	switch v := v.(type) {
+	case bson.D:
+		v = slices.DeleteFunc(v, func(e bson.E) bool { return slices.Contains(notCompared, e.Key) })
+		for i := range v {
+			v[i].Value = comparedPart(v[i].Value)
+			if list, ok := v[i].Value.(bson.A); ok && (v[i].Key == "rejectedPlans" || v[i].Key == "allPlansExecution") {
+				sortByText(list)
+			}
+		}
+		return v
+	case bson.A:
+		for i := range v {
+			v[i] = comparedPart(v[i])
+		}
+	}
+	return v
+}
