@@ -38,14 +38,18 @@ func (e *Engine) bounded(run func() error) (err error) {
 	w.mu.Lock()
 	w.timer = time.AfterFunc(lookEvery, w.look)
 	w.mu.Unlock()
-	defer w.end()
-	if thrown := e.vm.Try(func() { err = run() }); thrown != nil {
+	thrown := e.vm.Try(func() { err = run() })
+	w.end() // from here on the Work is the caller's again
+	if thrown != nil {
 		err = thrown
+	}
+	if ended := e.Work.Err(); ended != nil {
+		return ended
 	}
 	if err != nil {
 		return failure(err)
 	}
-	return e.Work.Err()
+	return nil
 }
 
 // look runs beside the call. The mutex lets it use the Work, whose owner waits for the call.
@@ -86,6 +90,15 @@ func (w *watch) end() {
 	defer w.mu.Unlock()
 	w.done = true
 	w.timer.Stop()
+}
+
+// checkStopped ends a conversion whose call was interrupted. The Work is the watch's meanwhile.
+func (e *Engine) checkStopped() {
+	select {
+	case <-e.stop:
+		panic(e.vm.NewTypeError("the call was interrupted"))
+	default:
+	}
 }
 
 // sleep waits, or until the call is interrupted.

@@ -96,9 +96,7 @@ func (e *Engine) arrayToBSON(o *goja.Object, depth int) query.Value {
 			old = before[i]
 		}
 		elements = append(elements, e.toBSON(o.Get(strconv.Itoa(int(i))), old, depth+1))
-		if err := e.Work.Err(); err != nil {
-			panic(e.vm.NewGoError(err))
-		}
+		e.checkStopped()
 	}
 	return query.Array(elements)
 }
