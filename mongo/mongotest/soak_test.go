@@ -57,8 +57,10 @@ var soakSteps = []soakStep{
 		return err
 	},
 	func(ctx context.Context, c *mongo.Collection, _, _ int) error {
-		cursor, err := c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$client"},
-			{Key: "n", Value: bson.D{{Key: "$sum", Value: bson.D{{Key: "$strLenBytes", Value: "$text"}}}}}}}}})
+		cursor, err := c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{
+			{Key: "_id", Value: "$client"},
+			{Key: "n", Value: bson.D{{Key: "$sum", Value: bson.D{{Key: "$strLenBytes", Value: "$text"}}}}},
+		}}}})
 		if err != nil {
 			return err
 		}
