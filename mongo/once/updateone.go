@@ -14,7 +14,8 @@ import (
 // when the update is applied. Of the options, ArrayFilters and Upsert are honoured; any other is an error. An upsert must have no condition but
 // the _id.
 //
-// An update of idempotent operators alone is sent as it is, and its filter may fix one of [Options.UniqueKeys] instead.
+// An update of idempotent operators alone is sent as it is, if its filter has nothing but the _id, or one of [Options.UniqueKeys]. If the answer
+// to its first attempt was lost, ModifiedCount may be 0 though the document was modified.
 //
 // Of the result of other updates, ModifiedCount is 1 if a document was matched, because the tokens change. If the answer to an upsert was
 // lost, UpsertedCount may be 0 though the document was inserted.
@@ -25,7 +26,8 @@ func (c *Collection) UpdateOne(ctx context.Context, filter, update any, opts ...
 }
 
 // UpdateOneAs is [Collection.UpdateOne] with a token id of the caller's. All calls with the same id together apply the update once: a program
-// that got an error, or that was started again, may call it once more. Idempotent operators are applied with a token too.
+// that got an error, or that was started again, may call it once more, with the same filter, update and options. Idempotent operators are
+// applied with a token too.
 func (c *Collection) UpdateOneAs(
 	ctx context.Context, id bson.ObjectID, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*mongo.UpdateResult, error) {
@@ -46,17 +48,18 @@ func (c *Collection) updateOne(
 	if err != nil {
 		return nil, err
 	}
-	keys := []string{"_id"}
-	natural := u.natural && name == "UpdateOne"
-	if natural {
-		keys = append(keys, c.unique...)
+	if u.natural && name == "UpdateOne" {
+		f, err := c.parseFilter(by, append([]string{"_id"}, c.unique...)...)
+		if err != nil {
+			return nil, err
+		}
+		if f.only { // a condition may hold no more when the update is repeated, which would be reported as no match
+			return c.updateNaturally(ctx, f, u, opts)
+		}
 	}
-	f, err := c.parseFilter(by, keys...)
+	f, err := c.parseFilter(by, "_id")
 	if err != nil {
 		return nil, err
-	}
-	if natural {
-		return c.updateNaturally(ctx, f, u, opts)
 	}
 	if o.upsert && !f.only {
 		return nil, fmt.Errorf("%w: the filter of an upsert has a condition besides _id", ErrNotExactlyOnce)

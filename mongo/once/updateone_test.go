@@ -225,6 +225,22 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// A comparison with a version is exact though its operators are idempotent: after a lost reply its own change is no reason to report that
+// nothing matched.
+func TestAConditionThatTheUpdateItselfEnds(t *testing.T) {
+	for fault := range 3 {
+		inWorld(t, once.Options{}, func(w *world) {
+			w.insert(d("_id", 1, "n", 3))
+			w.record(map[int]mongotest.Fault{fault: replyLost})
+			r, err := w.UpdateOne(w.t.Context(), d("_id", 1, "n", 3), d("$set", d("n", 4)))
+			if err != nil || r.MatchedCount != 1 {
+				w.t.Errorf("reply %d is lost: %+v, %v", fault, r, err)
+			}
+			w.expect("then", 4, 0)
+		})
+	}
+}
+
 // The document refuses the update: nothing is pending, and the id is not applied later.
 func TestARefusedUpdate(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
