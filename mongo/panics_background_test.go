@@ -154,7 +154,8 @@ func useInSpiteOfPanics(t *testing.T, set *mongotest.Deployment, o *options.Clie
 		return client.Ping(ctx, nil)
 	}
 	for range 3 {
-		if err := ping(time.Minute); err != nil {
+		// The connection that panics may clear the pool while a ping waits there, and a ping is not retried.
+		if err := ping(time.Minute); err != nil && !strings.Contains(err.Error(), errTrap.Error()) {
 			t.Errorf("a ping in between: %v", err)
 		}
 	}

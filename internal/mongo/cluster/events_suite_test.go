@@ -45,6 +45,7 @@ func TestPublishedEvents(t *testing.T) {
 				for _, response := range phase.Responses {
 					spec.respond(t, c, response)
 				}
+				synctest.Wait() // a monitor may be the one that delivers the events
 				log.verify(t, phase.Outcome.Events)
 				log = nil
 			}
