@@ -40,12 +40,7 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 // isNoAnswer reports whether a command may have been sent and was not answered. A timeout is no reason to send it again: its caller waits
 // no longer.
 func isNoAnswer(err error) bool {
-	return mongo.IsNetworkError(err) && !mongo.IsTimeout(err) || hasLabel(err, "NetworkError") && !mongo.IsTimeout(err)
-}
-
-func hasLabel(err error, label string) bool {
-	var labelled mongo.LabeledError
-	return errors.As(err, &labelled) && labelled.HasErrorLabel(label)
+	return mongo.IsNetworkError(err) && !mongo.IsTimeout(err)
 }
 
 func hasCode(err error, codes []int) bool {

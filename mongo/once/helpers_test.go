@@ -24,14 +24,18 @@ type world struct {
 }
 
 // inWorld runs a test in a bubble, on the fake clock.
-func inWorld(t *testing.T, o once.Options, f func(w *world)) {
+func inWorld(t *testing.T, o once.Options, f func(w *world), set ...func(*options.ClientOptions)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server, err := mongotest.RunStandalone(mongotest.InMemory())
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := mongo.Connect(options.Client().ApplyURI(server.URI()).SetDialer(server.Dialer()).SetRetryReads(false))
+		settings := options.Client().ApplyURI(server.URI()).SetDialer(server.Dialer()).SetRetryReads(false)
+		for _, s := range set {
+			s(settings)
+		}
+		client, err := mongo.Connect(settings)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,3 +136,34 @@ func TestASweepOfDamagedTokens(t *testing.T) {
 		}
 	})
 }
+
+// A document may have old and young tokens, and be deleted while the sweep runs. A sweep that begins again counts no token twice.
+func TestASweepOfWhatChanges(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		w.abandonAll(2, increment)
+		<-time.After(time.Hour)
+		w.abandonAll(2, increment)
+		if r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: time.Minute}); err != nil || r.Tokens != 2 || r.Applied != 2 {
+			w.t.Errorf("old and young: %+v, %v", r, err)
+		}
+		<-time.After(time.Hour)
+		w.server.Use("update", mongotest.Once(mongotest.Fault{Before: func() {
+			if _, err := w.server.Command(0, "app", d("delete", "counters", "deletes", bson.A{d("q", d("_id", 0), "limit", 1)})); err != nil {
+				w.t.Error(err)
+			}
+		}}))
+		if r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: time.Minute}); err != nil || r.Tokens != 2 || r.Failures != 0 {
+			w.t.Errorf("a deleted document: %+v, %v", r, err)
+		}
+	})
+	inWorld(t, once.Options{}, func(w *world) {
+		w.insert(d("_id", 0, "n", "text"))
+		w.abandonAll(3, increment)
+		<-time.After(time.Hour)
+		w.server.Use("getMore", mongotest.Once(requestLost))
+		r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: time.Minute, BatchSize: 1})
+		if err != nil || r.Tokens != 3 || r.Applied != 2 || r.Failures != 1 {
+			w.t.Errorf("a lost cursor: %+v, %v", r, err)
+		}
+	})
+}

@@ -78,9 +78,9 @@ func (t *twoSteps) finish(ctx context.Context, id bson.ObjectID, changed change,
 
 // mark is the first step. It returns where the token is, and a result.
 func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResult, error) {
-	by := append(t.filter.and(t.done(), bson.D{{Key: "$ne", Value: k.ID}}), bson.E{Key: t.pendingID(), Value: bson.D{{Key: "$ne", Value: k.ID}}})
+	by := t.filter.and(t.done(), bson.D{{Key: "$ne", Value: k.ID}})
 	with := bson.D{{Key: "$push", Value: bson.D{{Key: t.pending(), Value: k}}}}
-	if t.options.upsert && t.update.onInsert != nil {
+	if t.update.onInsert != nil {
 		with = append(with, bson.E{Key: "$setOnInsert", Value: t.update.onInsert})
 	}
 	var err error
@@ -99,7 +99,7 @@ func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResul
 		case err == nil && t.fresh && attempts == 1:
 			return none, result, nil
 		}
-		// The document does not match because it has the token, or for another reason.
+		// The document does not match because the token is finished, or for another reason.
 		at, lookErr := t.look(ctx, fixedID(t.filter.document), k.ID)
 		if lookErr != nil {
 			return none, nil, lookErr

@@ -138,13 +138,7 @@ func (c *Collection) second(change bson.RawValue, id bson.ObjectID) any {
 	if change.Type == bson.TypeArray {
 		return c.secondPipeline(change.Array(), id)
 	}
-	d := make(bson.D, 0, 4)
-	for _, e := range elementsOf(change.Document()) {
-		if e.Key() != "$setOnInsert" { // the first step had it
-			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
-		}
-	}
-	d = withArgument(d, "$pull", c.pending(), bson.D{{Key: "id", Value: id}})
+	d := withArgument(fieldsOf(change.Document()), "$pull", c.pending(), bson.D{{Key: "id", Value: id}})
 	return withArgument(d, "$push", c.done(), c.newest(id))
 }
 

@@ -278,6 +278,21 @@ func TestTheCallersID(t *testing.T) {
 	}
 }
 
+// There is no document, and no upsert.
+func TestNoDocument(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		for _, lost := range []int{0, 1} {
+			w.server.Use("update", mongotest.Times(lost, requestLost))
+			if r, err := w.UpdateOne(w.t.Context(), one, increment); err != nil || r.MatchedCount != 0 {
+				w.t.Errorf("UpdateOne, %d lost: %+v, %v", lost, r, err)
+			}
+			if r, err := w.UpdateOneAs(w.t.Context(), bson.NewObjectID(), one, increment); err != nil || r.MatchedCount != 0 {
+				w.t.Errorf("UpdateOneAs, %d lost: %+v, %v", lost, r, err)
+			}
+		}
+	})
+}
+
 // A caller that leaves between the steps is told that the update is pending, by its token. The next call with it finishes the update.
 func TestTheCallerLeavesBetweenTheSteps(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {

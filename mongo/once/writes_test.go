@@ -1,11 +1,15 @@
 package once_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
@@ -126,12 +130,58 @@ func TestAServersRefusal(t *testing.T) {
 			w.t.Errorf("the second step: %v", err)
 		}
 	})
-	// The answer that the server is not the primary means that nothing was applied; the step is sent once more.
+	// The answer that the server is not the primary, or is shutting down, means that nothing was applied; the step is sent once more.
+	for _, code := range []int32{10107, 13435, 10058, 11600, 11602, 13436, 189, 91} {
+		inWorld(t, once.Options{}, func(w *world) {
+			refused := mongotest.Fault{Error: &mongotest.CommandError{Code: code, Message: "no"}}
+			m := w.record(map[int]mongotest.Fault{0: refused, 2: refused})
+			if _, err := w.UpdateOne(w.t.Context(), one, increment, upsert); err != nil || m.count() != 4 {
+				w.t.Errorf("%d: %v after %d messages", code, err, m.count())
+			}
+		})
+	}
+}
+
+// A write whose concern is not met is applied here and may be lost there: nobody knows. If the server is shutting down, the step is sent again.
+func TestAWriteConcernThatIsNotMet(t *testing.T) {
+	for code, messages := range map[int]int{64: 1, 91: 3} {
+		inWorld(t, once.Options{}, func(w *world) {
+			w.insert(d("_id", 1, "n", 0))
+			m := w.record(nil)
+			w.server.Use("update", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+				if reply := next(r); reply == nil || m.count() > 1 {
+					return reply
+				}
+				return mongotest.NewReply(d("n", 1, "nModified", 1, "writeConcernError", d("code", code, "errmsg", "no")))
+			})
+			_, err := w.UpdateOne(w.t.Context(), one, increment)
+			var failed *once.Error
+			if unknown := errors.As(err, &failed) && failed.State == once.Unknown; unknown != (messages == 1) || m.count() != messages {
+				w.t.Errorf("code %d: %v after %d messages, want %d", code, err, m.count(), messages)
+			}
+		})
+	}
+}
+
+// A client's own timeout is the end: the caller waits no longer.
+func TestATimeoutIsNotRepeated(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
-		notPrimary := mongotest.Fault{Error: &mongotest.CommandError{Code: 10107, Message: "not primary"}}
-		m := w.record(map[int]mongotest.Fault{0: notPrimary, 2: notPrimary})
-		if _, err := w.UpdateOne(w.t.Context(), one, increment, upsert); err != nil || m.count() != 4 {
+		m := w.record(map[int]mongotest.Fault{0: {LoseReply: true, Silent: true}})
+		_, err := w.UpdateOne(context.Background(), one, increment, upsert)
+		var failed *once.Error
+		if !errors.As(err, &failed) || failed.State != once.Unknown || m.count() != 1 {
 			w.t.Errorf("%v after %d messages", err, m.count())
 		}
-	})
+	}, func(o *options.ClientOptions) { o.SetTimeout(100 * time.Millisecond) })
+}
+
+// Without an acknowledgement nobody knows anything.
+func TestAnUnacknowledgedWriteConcern(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		_, err := w.UpdateOne(w.t.Context(), one, increment, upsert)
+		var failed *once.Error
+		if !errors.As(err, &failed) || failed.State != once.Unknown || !strings.Contains(err.Error(), "unacknowledged") {
+			w.t.Errorf("%v", err)
+		}
+	}, func(o *options.ClientOptions) { o.SetWriteConcern(writeconcern.Unacknowledged()) })
 }
