@@ -52,7 +52,6 @@ var differences = []expected{
 	{why: "a list runs on the primary, and sends no read preference", name: is("ListCollection.*, a read preference")},
 	{why: "an empty command is refused before it is sent", name: is("^Database.RunCommand"), ours: is("^$|^nil$|the command is empty|^error$")},
 	{why: "a limit of 0, which is none, is not sent", name: is("SetLimit int64 0"), part: is("^sent$")},
-	{why: "the server checks the names of databases, except that they are not empty", name: is("Watch, the database's name: a (dot|text that begins with a dot)")},
 	{why: "Decode before the first document is `io.EOF`, whatever the target is", name: is("Decode to nil|^a stream, before an event, Decode")},
 	{why: "`Cursor.All` reads on after an empty first batch", name: is("SetBatchSize int32 0")},
 	{why: "a nil read preference of RunCommand is the default", name: is("RunCommand(Cursor)?, SetReadPreference a nil")},
