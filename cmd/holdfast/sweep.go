@@ -65,8 +65,10 @@ func (c *sweepCommand) Run(s *session) error {
 		if !c.ReportOnly {
 			left += report.Pending
 		}
-		if printErr := c.print(s, report); printErr != nil {
-			return cannotRun(printErr)
+		if err == nil || c.JSON || report.Documents > 0 {
+			if printErr := c.print(s, report); printErr != nil {
+				return cannotRun(printErr)
+			}
 		}
 		switch {
 		case s.ctx.Err() != nil:

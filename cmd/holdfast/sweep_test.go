@@ -83,7 +83,7 @@ func TestSweep(t *testing.T) {
 func TestSweepOfAnUnreachableServer(t *testing.T) {
 	began := time.Now()
 	code, out, errs := holdfast(t.Context(), "sweep", "--uri", "mongodb://127.0.0.1:1", "--ns", "app.counters", "--timeout", "200ms")
-	if code != exitCannotRun || !strings.Contains(errs, "server selection") || time.Since(began) > 20*time.Second {
+	if code != exitCannotRun || out != "" || !strings.Contains(errs, "server selection") || time.Since(began) > 20*time.Second {
 		t.Errorf("exit code %d after %v: %s%s", code, time.Since(began), out, errs)
 	}
 }
