@@ -44,29 +44,33 @@ func (l *traces) of(id bson.ObjectID) trace {
 }
 
 // look reads where the document with an _id has a token.
-func (c *Collection) look(ctx context.Context, key bson.RawValue, id bson.ObjectID) (at trace, err error) {
+func (c *Collection) look(ctx context.Context, key bson.RawValue, id bson.ObjectID) (trace, error) {
+	document, err := c.read(ctx, key, options.Find().SetProjection(bson.D{{Key: c.field, Value: 1}}))
+	if err != nil || document == nil {
+		return absent, err
+	}
+	var l traces
+	if lists, ok := document.Lookup(c.field).DocumentOK(); ok {
+		if err := bson.Unmarshal(lists, &l); err != nil {
+			return none, err
+		}
+	}
+	return l.of(id), nil
+}
+
+// read returns the document with an _id, nil if there is none.
+func (c *Collection) read(ctx context.Context, key bson.RawValue, o *options.FindOptionsBuilder) (document bson.Raw, err error) {
 	_, err = c.repeat(ctx, "once.look", func(ctx context.Context) error {
-		cursor, err := c.source.find(ctx, bson.D{{Key: "_id", Value: key}},
-			options.Find().SetLimit(1).SetProjection(bson.D{{Key: c.field, Value: 1}}))
+		document = nil
+		cursor, err := c.source.find(ctx, bson.D{{Key: "_id", Value: key}}, o.SetLimit(1))
 		if err != nil {
 			return err
 		}
 		defer cursor.Close(context.WithoutCancel(ctx))
-		at = absent
 		if cursor.Next(ctx) {
-			var document bson.Raw
-			if err := cursor.Decode(&document); err != nil {
-				return err
-			}
-			var l traces
-			if lists, ok := document.Lookup(c.field).DocumentOK(); ok {
-				if err := bson.Unmarshal(lists, &l); err != nil {
-					return err
-				}
-			}
-			at = l.of(id)
+			return cursor.Decode(&document)
 		}
 		return cursor.Err()
 	})
-	return at, err
+	return document, err
 }

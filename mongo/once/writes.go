@@ -49,8 +49,8 @@ func (c *Collection) InsertOne(ctx context.Context, document any, opts ...option
 		return nil, failed("InsertOne", err)
 	}
 	if own {
-		same, lookErr := c.holds(ctx, raw)
-		if lookErr != nil || !same {
+		found, lookErr := c.read(ctx, raw.Lookup("_id"), options.Find())
+		if lookErr != nil || !sameFields(found, raw) {
 			return nil, &Error{Operation: "InsertOne", State: Unknown, Err: errors.Join(err, lookErr)}
 		}
 	}
@@ -65,26 +65,6 @@ func (c *Collection) InsertOne(ctx context.Context, document any, opts ...option
 func withID(document bson.Raw) (bson.Raw, error) {
 	d := append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, fieldsOf(document)...)
 	return bson.Marshal(d)
-}
-
-// holds reports whether the collection has exactly this document.
-func (c *Collection) holds(ctx context.Context, document bson.Raw) (same bool, err error) {
-	_, err = c.repeat(ctx, "once.look", func(ctx context.Context) error {
-		cursor, err := c.source.find(ctx, bson.D{{Key: "_id", Value: document.Lookup("_id")}}, options.Find().SetLimit(1))
-		if err != nil {
-			return err
-		}
-		defer cursor.Close(context.WithoutCancel(ctx))
-		if cursor.Next(ctx) {
-			var found bson.Raw
-			if err := cursor.Decode(&found); err != nil {
-				return err
-			}
-			same = sameFields(found, document)
-		}
-		return cursor.Err()
-	})
-	return same, err
 }
 
 // sameFields reports whether two documents are equal. The server puts _id first.
