@@ -113,29 +113,10 @@ func (*distinctScan) name() string  { return "DISTINCT_SCAN" }
 func (*distinctScan) filter() *test { return nil }
 
 func (s *distinctScan) step() (state, *store.Record) {
-	if s.ended {
-		return ended, nil
+	e, at := s.look()
+	if e == nil {
+		return at, nil
 	}
-	if !s.started {
-		s.start()
-	}
-	if s.next == len(s.entries) {
-		return s.end()
-	}
-	e := s.entries[s.next]
-	to := s.position(e.key)
-	switch {
-	case to.behind && s.single:
-		return s.end()
-	case to.behind:
-		s.keys++
-		return s.end()
-	case !to.within:
-		s.keys++
-		s.seek(to)
-		return needTime, nil
-	}
-	s.keys++
 	for s.next++; s.next < len(s.entries) && sameUpTo(e.key, s.entries[s.next].key, s.field+1); {
 		s.next++
 	}

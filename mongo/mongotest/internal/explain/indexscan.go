@@ -64,31 +64,43 @@ func (s *indexScan) filter() *test            { return s.asks }
 func (s *indexScan) examined() (int32, int32) { return s.keys, 0 }
 
 func (s *indexScan) step() (state, *store.Record) {
+	e, at := s.look()
+	if e == nil {
+		return at, nil
+	}
+	s.next++
+	return s.keep(e.record)
+}
+
+// look examines the next key. It returns the entry if the key is in the bounds, and otherwise the state of the scan.
+func (s *indexScan) look() (*entry, state) {
 	if s.ended {
-		return ended, nil
+		return nil, ended
 	}
 	if !s.started {
 		s.start()
 	}
 	if s.next == len(s.entries) {
-		return s.end()
+		s.ended = true
+		return nil, ended
 	}
-	e := s.entries[s.next]
+	e := &s.entries[s.next]
 	to := s.position(e.key)
 	switch {
 	case to.behind && s.single:
-		return s.end()
+		s.ended = true
+		return nil, ended
 	case to.behind:
 		s.keys++
-		return s.end()
+		s.ended = true
+		return nil, ended
 	case !to.within:
 		s.keys++
 		s.seek(to)
-		return needTime, nil
+		return nil, needTime
 	}
 	s.keys++
-	s.next++
-	return s.keep(e.record)
+	return e, advanced
 }
 
 // start goes to the first key that may be in the bounds.
