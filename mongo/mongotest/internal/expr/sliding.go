@@ -43,7 +43,7 @@ func newSlider(c collector) slider {
 	case *extremum:
 		return &slidingExtremum{sign: c.sign, sorted: sortedValues()}
 	case *push:
-		return &slidingList{memory: c.memory}
+		return &slidingList{push{memory: c.memory}}
 	case *some:
 		return &slidingSome{some: c}
 	case *addToSet:
@@ -105,18 +105,7 @@ func (e *slidingExtremum) result() Value {
 }
 
 // slidingList is $push.
-type slidingList struct {
-	values []Value
-	memory kept
-}
-
-func (l *slidingList) add(v Value) error {
-	if v.Missing() {
-		return nil
-	}
-	l.values = append(l.values, v)
-	return l.memory.add(v, 40)
-}
+type slidingList struct{ push }
 
 func (l *slidingList) remove(v Value) {
 	if !v.Missing() {
@@ -124,8 +113,6 @@ func (l *slidingList) remove(v Value) {
 		l.memory.remove(v)
 	}
 }
-
-func (l *slidingList) result() Value { return array(l.values) }
 
 // slidingSome is $firstN and $lastN.
 type slidingSome struct {
