@@ -41,22 +41,15 @@ func (x *exec) changeRoles(change func(has, named []account.Role) []account.Role
 	if err != nil {
 		return err
 	}
-	name := string(x.command.first.Text())
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	a := rs.userLocked(x.command.db, name)
-	if a == nil {
-		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
-	}
-	has, err := a.RoleList()
-	if err != nil {
-		return err
-	}
-	changed := *a
-	changed.Roles = account.EncodeRoles(change(has, named))
-	rs.users[slices.Index(rs.users, a)] = &changed // a connection may be reading the old one
-	return nil
+	return x.changeUser(string(x.command.first.Text()), func(a *account.Account) (*account.Account, error) {
+		has, err := a.RoleList()
+		if err != nil {
+			return nil, err
+		}
+		changed := *a
+		changed.Roles = account.EncodeRoles(change(has, named))
+		return &changed, nil
+	})
 }
 
 // namedRoles reads the roles of the command, of which there must be one at least.

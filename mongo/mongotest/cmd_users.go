@@ -84,19 +84,30 @@ func cmdUpdateUser(x *exec) error {
 	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one field to update in updateUser")
 	}
+	return x.changeUser(u.Name, func(a *account.Account) (*account.Account, error) {
+		changed, err := a.With(u.Password, u.Mechanisms)
+		if err != nil {
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "%v", err)
+		}
+		if roles != nil {
+			changed.Roles = roles
+		}
+		return changed, nil
+	})
+}
+
+// changeUser puts another account in the place of a user of the command's database.
+func (x *exec) changeUser(name string, change func(*account.Account) (*account.Account, error)) error {
 	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	a := rs.userLocked(u.Database, u.Name)
+	a := rs.userLocked(x.command.db, name)
 	if a == nil {
-		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", u.Name, u.Database)
+		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
 	}
-	changed, err := a.With(u.Password, u.Mechanisms)
+	changed, err := change(a)
 	if err != nil {
-		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
-	}
-	if roles != nil {
-		changed.Roles = roles
+		return err
 	}
 	rs.users[slices.Index(rs.users, a)] = changed // a connection may be reading the old one
 	return nil
