@@ -33,7 +33,7 @@ func compileNode(n *syntax.RegexNode) (matcher, error) {
 	return nil, ErrUnsupported
 }
 
-// group returns the matcher of a node that has others in it, nil if it is none.
+// group returns the matcher of a node that contains others. It returns nil for any other node.
 func group(n *syntax.RegexNode, children []matcher) matcher {
 	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
 	case syntax.NtNothing:
@@ -49,7 +49,7 @@ func group(n *syntax.RegexNode, children []matcher) matcher {
 	case syntax.NtLoop, syntax.NtLazyloop:
 		return (&loop{children[0], n.M, n.N, n.T == syntax.NtLazyloop}).match
 	case syntax.NtCapture:
-		if n.N != -1 { // a group that takes another one away, which PCRE has not
+		if n.N != -1 { // a balancing group of .NET, which PCRE does not have
 			return nil
 		}
 		return capture(children[0], n.M, leftward(n))
