@@ -127,12 +127,12 @@ func (s *sweep) document(ctx context.Context, document bson.Raw) error {
 func (s *sweep) finish(ctx context.Context, key bson.RawValue, t token) error {
 	at, err := s.applyToken(ctx, key, t)
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case err == nil && at == finished:
 		s.result.Applied++
 	case err == nil && at == abandoned:
 		s.result.Abandoned++
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case err == nil:
 		s.fail(key, t, errVanished)
 	default:
