@@ -26,11 +26,11 @@ clusterMonitor may read all.`
 
 // Run prints the findings.
 func (c *checkCommand) Run(s *session) error {
-	uri, err := c.uri(s)
-	if err != nil {
+	if err := checkTimeout(c.Timeout); err != nil {
 		return err
 	}
-	if err := checkTimeout(c.Timeout); err != nil {
+	uri, err := c.uri(s)
+	if err != nil {
 		return err
 	}
 	report, err := c.check(s, uri)

@@ -5,7 +5,7 @@ _holdfast() {
     COMPREPLY=()
     while IFS= read -r line; do
         if [ "$line" = ":files" ]; then
-            compopt -o filenames 2>/dev/null
+            compopt -o filenames 2>/dev/null || true # bash 3 has none
             while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
         else
             COMPREPLY+=("${line%%$'\t'*}")
