@@ -64,7 +64,7 @@ func (c *sweepCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer w.Close(s.ctx)
 	left := int64(0)
 	for _, ns := range spaces {
 		pending, err := c.collection(s, w, ns[0], ns[1])

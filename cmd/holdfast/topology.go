@@ -31,7 +31,7 @@ func (c *topologyCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer w.Close(s.ctx)
 	if err := c.ready(s, w); err != nil {
 		return err
 	}
@@ -80,12 +80,7 @@ type followed struct {
 // follow prints the deployment and then each change of it.
 func (c *topologyCommand) follow(s *session, w *inspect.Watcher) error {
 	view := w.View()
-	var err error
-	if c.JSON {
-		err = writeJSON(s, followed{inspect.Change{At: view.At, Change: "start"}, view})
-	} else {
-		err = c.print(s, view)
-	}
+	err := c.start(s, view)
 	for err == nil {
 		select {
 		case <-s.ctx.Done():
@@ -97,6 +92,17 @@ func (c *topologyCommand) follow(s *session, w *inspect.Watcher) error {
 		}
 	}
 	return written(err)
+}
+
+func (c *topologyCommand) start(s *session, view *inspect.View) error {
+	if c.JSON {
+		return writeJSON(s, followed{inspect.Change{At: view.At, Change: "start"}, view})
+	}
+	if err := c.print(s, view); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.stdout, "\nChanges, until an interrupt:")
+	return err
 }
 
 func (c *topologyCommand) printChanges(s *session, changes []inspect.Change, view *inspect.View) (err error) {

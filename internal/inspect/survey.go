@@ -34,7 +34,7 @@ func Survey(ctx context.Context, uri string, o SurveyOptions) (*Facts, error) {
 	if err != nil {
 		return nil, &OptionsError{err}
 	}
-	defer w.Close()
+	defer w.Close(ctx)
 	s := &survey{SurveyOptions: o, options: w.options}
 	o.Progress("looking for the servers")
 	if err := s.ready(ctx, w); err != nil {
@@ -134,7 +134,7 @@ func (s *survey) shard(ctx context.Context, hosts string) (SetFacts, *View) {
 	o := s.secure().SetHosts(strings.Split(list, ",")).SetReplicaSet(name)
 	w, err := open(o, s.AppName, s.Timeout)
 	if err == nil {
-		defer w.Close()
+		defer w.Close(ctx)
 		err = s.ready(ctx, w)
 	}
 	if err != nil {

@@ -148,3 +148,17 @@ func TestTheStepsOfASurvey(t *testing.T) {
 		t.Errorf("%v: %q", err, steps)
 	}
 }
+
+func TestBehindALoadBalancerServersAreNotToldApart(t *testing.T) {
+	rs := mongotest.RunShardedT(t, 1, 2, mongotest.LoadBalancer(0, 1))
+	f := facts(t, "mongodb://"+rs.LoadBalancerAddr(0)+"/?loadBalanced=true")
+	r := Check(f)
+	for id, want := range map[string]Level{idLogin: OK, idClock: Note, idMongos: "", idSeeds: "", idSetSize: "", idRetryWrites: OK} {
+		if got := levelOf(r, id); got != want {
+			t.Errorf("%s is %q, want %q: %+v", id, got, want, r.Findings)
+		}
+	}
+	if f.View.Kind != "LoadBalanced" || f.View.Members[0].Role != "load balancer" || f.View.Choices[0].Why != "it is the only server" {
+		t.Errorf("%+v", f.View)
+	}
+}

@@ -69,8 +69,8 @@ func (w *Watcher) Client() *mongo.Client { return w.client }
 // Err returns an *UnreachableError if no server answers now, and the client's error if it refuses to use the servers.
 func (w *Watcher) Err() error { return w.usable(w.snapshot()) }
 
-// Close ends the client.
-func (w *Watcher) Close() { _ = w.client.Disconnect(context.Background()) }
+// Close ends the client, also when ctx has ended.
+func (w *Watcher) Close(ctx context.Context) { _ = w.client.Disconnect(context.WithoutCancel(ctx)) }
 
 func (w *Watcher) serverMonitor() *event.ServerMonitor {
 	return &event.ServerMonitor{

@@ -24,7 +24,7 @@ func watch(t *testing.T, uri string) *Watcher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.Close)
+	t.Cleanup(func() { w.Close(context.Background()) })
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if err := w.Ready(ctx); err != nil {
@@ -101,7 +101,7 @@ func TestNoServerAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = w.Ready(ctx)
-		w.Close()
+		w.Close(t.Context())
 		var none *UnreachableError
 		if !errors.As(err, &none) || !strings.Contains(err.Error(), says) || len(none.Servers) == 0 {
 			t.Errorf("%s: %v, want %q", uri, err, says)
@@ -119,7 +119,7 @@ func TestASilentServerIsWaitedForUntilTheContextEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer w.Close(t.Context())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := w.Ready(ctx); err == nil || !strings.Contains(err.Error(), "it was not checked in time") {
