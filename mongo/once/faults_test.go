@@ -3,6 +3,7 @@ package once_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -77,22 +78,31 @@ func TestEveryTwoHazards(t *testing.T) {
 	for _, u := range hazardousUpdates {
 		t.Run(u.name, func(t *testing.T) {
 			t.Parallel()
-			pairs := 0
-			for i := range u.run(t, nil) {
-				for _, first := range hazards {
-					for j := i + 1; j < u.run(t, map[int]hazard{i: first}); j++ {
-						for _, second := range hazards {
-							u.run(t, map[int]hazard{i: first, j: second})
-							pairs++
-						}
-					}
-				}
-			}
-			if pairs == 0 {
-				t.Error("there was one message only")
+			if runs := u.every(t, 2, 0, nil); runs < 30 {
+				t.Errorf("only %d runs", runs)
 			}
 		})
 	}
+}
+
+// every runs the update with the given hazards, and with up to so many more of each kind at each message from one on. It returns the number of runs.
+func (u *hazardousUpdate) every(t *testing.T, more, from int, given map[int]hazard) (runs int) {
+	t.Helper()
+	messages := u.run(t, given)
+	if more == 0 {
+		return 1
+	}
+	for i := from; i < messages; i++ {
+		for _, h := range hazards {
+			at := maps.Clone(given)
+			if at == nil {
+				at = make(map[int]hazard)
+			}
+			at[i] = h
+			runs += u.every(t, more-1, i+1, at)
+		}
+	}
+	return runs + 1
 }
 
 type hazardousUpdate struct {
@@ -127,11 +137,11 @@ func (u *hazardousUpdate) run(t *testing.T, at map[int]hazard) (messages int) {
 			end()
 		}
 		for range 2 {
-			<-time.After(time.Hour)
+			<-time.After(time.Minute)
 			w.sweep(w.t.Context())
 			p.arrive(u.never)
 		}
-		<-time.After(time.Hour)
+		<-time.After(time.Minute)
 		swept := w.sweep(w.t.Context())
 		n := w.n()
 		told := fmt.Sprintf("%v: told %+v, %v; in the end n is %d", at, result, err, n)
