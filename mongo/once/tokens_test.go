@@ -73,10 +73,12 @@ func TestTheRegistryOfTheArguments(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		for name, write := range map[string]func() (*mongo.UpdateResult, error){
-			"two steps":     func() (*mongo.UpdateResult, error) { return w.UpdateOne(ctx, byFive, d("$inc", d("n", five))) },
-			"one step":      func() (*mongo.UpdateResult, error) { return w.UpdateOne(ctx, byFive, d("$set", d("a", five))) },
-			"many":          func() (*mongo.UpdateResult, error) { return w.UpdateMany(ctx, byFive, d("$set", d("b", five))) },
-			"array filters": func() (*mongo.UpdateResult, error) { return w.UpdateMany(ctx, byFive, d("$set", d("l.$[e]", five)), filtered(five)) },
+			"two steps": func() (*mongo.UpdateResult, error) { return w.UpdateOne(ctx, byFive, d("$inc", d("n", five))) },
+			"one step":  func() (*mongo.UpdateResult, error) { return w.UpdateOne(ctx, byFive, d("$set", d("a", five))) },
+			"many":      func() (*mongo.UpdateResult, error) { return w.UpdateMany(ctx, byFive, d("$set", d("b", five))) },
+			"array filters": func() (*mongo.UpdateResult, error) {
+				return w.UpdateMany(ctx, byFive, d("$set", d("l.$[e]", five)), filtered(five))
+			},
 		} {
 			if r, err := write(); err != nil || r.MatchedCount != 1 {
 				w.t.Errorf("%s: %+v, %v", name, r, err)
