@@ -69,6 +69,7 @@ func TestRefusals(t *testing.T) {
 		{"a pipeline that projects", one, bson.A{d("$set", d("a", 1)), d("$project", d("a", 1))}, nil, "stage 1 of the pipeline", true},
 		{"a pipeline that removes the tokens", one, bson.A{d("$unset", bson.A{"a", "_once"})}, nil, `stage 0 of the pipeline changes "_once"`, true},
 		{"an upsert with a condition", d("_id", 1, "n", 1), push, upsert, "the filter of an upsert", true},
+		{"a hint after another option", one, push, options.UpdateOne().SetUpsert(true).SetHint("_id_"), "Hint", false},
 		{"a hint", one, push, options.UpdateOne().SetHint("_id_"), "Hint", false},
 		{"a collation", one, push, options.UpdateOne().SetCollation(&options.Collation{Locale: "en"}), "Collation", false},
 		{"a nil array filter", one, push, options.UpdateOne().SetArrayFilters([]any{nil}), "array filter 0 is nil", false},

@@ -109,6 +109,18 @@ func TestWhatEndsASweep(t *testing.T) {
 	})
 }
 
+// A find that is refused is the error of the sweep.
+func TestASweepThatMayNotRead(t *testing.T) {
+	inWorld(t, once.Options{}, func(w *world) {
+		w.abandonAll(1, increment)
+		<-time.After(time.Minute)
+		w.server.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}))
+		if r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: 1}); err == nil || r.Tokens != 0 {
+			w.t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 // Two sweeps beside clients that go on: each update is applied once, also those that a sweep finishes for a client that lives.
 func TestSweepsBesideClients(t *testing.T) {
 	const clients, updates = 4, 25

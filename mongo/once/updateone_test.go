@@ -279,6 +279,46 @@ func TestTheCallersID(t *testing.T) {
 	}
 }
 
+// Each form of a filter names its document in both steps and in the read between them.
+func TestFiltersThatNameTheDocument(t *testing.T) {
+	for _, c := range []struct {
+		id     any
+		filter any
+	}{
+		{1, d("_id", d("$eq", 1))},
+		{d("k", 1), d("_id", bson.M{"k": 1})},
+		{1, bson.M{"_id": 1, "n": d("$lt", 1)}},
+		{1, struct {
+			ID int `bson:"_id"`
+		}{1}},
+		{nil, d("_id", nil)},
+	} {
+		inWorld(t, once.Options{}, func(w *world) {
+			w.insert(d("_id", c.id, "n", 0))
+			w.record(map[int]mongotest.Fault{1: replyLost})
+			if r, err := w.UpdateOne(w.t.Context(), c.filter, increment); err != nil || r.MatchedCount != 1 || w.n() != 1 {
+				w.t.Errorf("%v: %+v, %v, n is %d", c.filter, r, err, w.n())
+			}
+		})
+	}
+}
+
+// An idempotent update may name its document by a unique key, and insert it.
+func TestAnIdempotentUpdateByAUniqueKey(t *testing.T) {
+	inWorld(t, once.Options{UniqueKeys: []string{"key"}}, func(w *world) {
+		w.insert(d("_id", 1, "key", "a"))
+		for _, key := range []string{"a", "b"} {
+			w.record(map[int]mongotest.Fault{0: replyLost})
+			if r, err := w.UpdateOne(w.t.Context(), d("key", key), d("$set", d("keyed", 1)), upsert); err != nil || r.MatchedCount != 1 {
+				w.t.Errorf("%s: %+v, %v", key, r, err)
+			}
+		}
+		if n := len(w.server.ReadAll("app.counters")); n != 2 {
+			w.t.Errorf("%d documents, want 2", n)
+		}
+	})
+}
+
 // There is no document, and no upsert.
 func TestNoDocument(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
@@ -286,6 +326,11 @@ func TestNoDocument(t *testing.T) {
 			w.server.Use("update", mongotest.Times(lost, requestLost))
 			if r, err := w.UpdateOne(w.t.Context(), one, increment); err != nil || r.MatchedCount != 0 {
 				w.t.Errorf("UpdateOne, %d lost: %+v, %v", lost, r, err)
+			}
+			if m := w.record(nil); lost == 0 {
+				if _, err := w.UpdateOne(w.t.Context(), one, increment); err != nil || m.count() != 1 {
+					w.t.Errorf("UpdateOne: %v after %d messages", err, m.count())
+				}
 			}
 			if r, err := w.UpdateOneAs(w.t.Context(), bson.NewObjectID(), one, increment); err != nil || r.MatchedCount != 0 {
 				w.t.Errorf("UpdateOneAs, %d lost: %+v, %v", lost, r, err)
