@@ -41,6 +41,8 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 		return retry.Failure{}
 	case errors.Is(err, errNoAnswer):
 		f.Stage = retry.StageInFlight
+	case isPoolCleared(err):
+		f.Stage, f.Reason = retry.StageDispatch, mongoreason.PoolCleared
 	case isNoAnswer(err):
 		f.Stage, f.Reason = retry.StageInFlight, retry.ReasonNetworkError
 	case ctx.Err() != nil, mongo.IsTimeout(err):
@@ -57,6 +59,13 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 // no longer.
 func isNoAnswer(err error) bool {
 	return mongo.IsNetworkError(err) && !mongo.IsTimeout(err)
+}
+
+// isPoolCleared reports whether nothing was sent, because the connections of the server were closed after the error of another command. The
+// official driver's error of its pool has this method, and no label.
+func isPoolCleared(err error) bool {
+	var e interface{ Retryable() bool }
+	return errors.As(err, &e) && e.Retryable()
 }
 
 // isInTransaction reports whether the caller's transaction has ended. The caller repeats the whole transaction.

@@ -137,7 +137,7 @@ func (s *sweep) token(ctx context.Context, key bson.RawValue, t token) error {
 
 // endsSweep reports whether an error is not one of a document, so that the next one would meet it too.
 func endsSweep(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || isNoAnswer(err) || mongo.IsTimeout(err) || errors.Is(err, errNoAnswer) ||
+	return err != nil && (ctx.Err() != nil || isNoAnswer(err) || isPoolCleared(err) || mongo.IsTimeout(err) || errors.Is(err, errNoAnswer) ||
 		hasCode(err, notPrimary) || hasCode(err, recovering))
 }
 

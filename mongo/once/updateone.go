@@ -14,8 +14,9 @@ import (
 // when the update is applied. Of the options, ArrayFilters and Upsert are honoured; any other is an error. An upsert must have no condition but
 // the _id.
 //
-// An update of idempotent operators alone is sent as it is, if its filter has nothing but the _id, or one of [Options.UniqueKeys]. If the answer
-// to its first attempt was lost, ModifiedCount may be 0 though the document was modified.
+// An update of idempotent operators alone, with at most one array filter, is sent as it is, if its filter has nothing but the _id, or one of
+// [Options.UniqueKeys] that the update does not change. If the answer to its first attempt was lost, ModifiedCount or UpsertedCount may be 0
+// though the document was modified or inserted.
 //
 // Of the result of other updates, ModifiedCount is 1 if a document was matched, because the tokens change. If the answer to an upsert was
 // lost, UpsertedCount may be 0 though the document was inserted.
@@ -26,8 +27,9 @@ func (c *Collection) UpdateOne(ctx context.Context, filter, update any, opts ...
 }
 
 // UpdateOneAs is [Collection.UpdateOne] with a token id of the caller's. All calls with the same id together apply the update once: a program
-// that got an error, or that was started again, may call it once more, with the same filter, update and options. Idempotent operators are
-// applied with a token too.
+// that got an error, or that was started again, may call it once more, with the same filter, update and options. If the document had refused
+// the update, or the condition did not hold at the second step, it is told so again. The id belongs to the document: it may be used for one
+// update of each of several documents. Idempotent operators are applied with a token too.
 func (c *Collection) UpdateOneAs(
 	ctx context.Context, id bson.ObjectID, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*mongo.UpdateResult, error) {

@@ -165,6 +165,40 @@ func TestAWriteConcernThatIsNotMet(t *testing.T) {
 	}
 }
 
+// The concern of the second step is not met: the update is applied here, and is not taken for one that the document refused.
+func TestTheWriteConcernOfTheSecondStep(t *testing.T) {
+	concern := d("code", 64, "errmsg", "no")
+	for name, c := range map[string]struct {
+		reply bson.D
+		state once.State
+		n     int
+	}{
+		"it is not met": {d("n", 1, "nModified", 1, "writeConcernError", concern), once.Unknown, 1},
+		"it is not met, and there is no write": {
+			d("n", 0, "nModified", 0, "writeErrors", bson.A{d("index", 0, "code", 2, "errmsg", "no")}, "writeConcernError", concern), once.NotApplied, 0,
+		},
+	} {
+		inWorld(t, once.Options{}, func(w *world) {
+			w.insert(d("_id", 1, "n", 0))
+			messages := 0
+			w.server.Use("update", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+				if messages++; messages != 2 {
+					return next(r)
+				}
+				if c.n > 0 {
+					next(r)
+				}
+				return mongotest.NewReply(c.reply)
+			})
+			_, err := w.UpdateOne(w.t.Context(), one, increment)
+			var failed *once.Error
+			if !errors.As(err, &failed) || failed.State != c.state || w.n() != c.n {
+				w.t.Errorf("%s: %v, n is %d", name, err, w.n())
+			}
+		})
+	}
+}
+
 // A client's own timeout is the end: the caller waits no longer.
 func TestATimeoutIsNotRepeated(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
@@ -339,4 +373,41 @@ func TestATransaction(t *testing.T) {
 			}
 		}
 	})
+}
+
+// poolCleared is an error as the official driver's, of an operation that met a pool that was cleared.
+type poolCleared struct{ error }
+
+// Retryable reports that nothing was sent.
+func (poolCleared) Retryable() bool { return true }
+
+// clearing is a collection whose pool was cleared before some updates.
+type clearing struct {
+	*mongo.Collection
+	times int
+}
+
+// UpdateOne fails some times.
+func (c *clearing) UpdateOne(ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions]) (*mongo.UpdateResult, error) {
+	if c.times--; c.times >= 0 {
+		return nil, poolCleared{errors.New("the pool was cleared")}
+	}
+	return c.Collection.UpdateOne(ctx, filter, update, opts...)
+}
+
+// A pool that was cleared is a reason to try again, and nothing was sent.
+func TestAClearedPool(t *testing.T) {
+	for times := range 3 {
+		inWorld(t, once.Options{}, func(w *world) {
+			coll, err := once.New(&clearing{w.plain, times}, once.Options{})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			_, err = coll.UpdateOne(w.t.Context(), one, increment, upsert)
+			var failed *once.Error
+			if (err == nil) != (times < 2) || err != nil && (!errors.As(err, &failed) || failed.State != once.NotApplied) {
+				w.t.Errorf("%d times: %v", times, err)
+			}
+		})
+	}
 }
