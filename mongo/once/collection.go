@@ -43,12 +43,17 @@ func New[C Cursor](collection Source[C], o Options) (*Collection, error) {
 	}, nil
 }
 
+// orBackground replaces a nil context, as the clients do.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // repeat runs a command that does no harm the second time, and returns how many attempts were made.
 func (c *Collection) repeat(ctx context.Context, name string, command func(ctx context.Context) error) (attempts int, err error) {
-	if ctx == nil {
-		ctx = context.Background() // as in the clients
-	}
-	err = c.engine.Do(ctx, retry.Operation{Name: name, Effect: retry.EffectIdempotent}, func(ctx context.Context, n int) retry.Failure {
+	err = c.engine.Do(orBackground(ctx), retry.Operation{Name: name, Effect: retry.EffectIdempotent}, func(ctx context.Context, n int) retry.Failure {
 		if ctx.Err() != nil {
 			return retry.Failure{Err: context.Cause(ctx), Stage: retry.StageDispatch}
 		}

@@ -241,6 +241,30 @@ func TestACallWhoseTokenWasEndedByAnother(t *testing.T) {
 	})
 }
 
+// The document refuses the update, and that cannot be written down: the update is still pending, or nobody knows.
+func TestARefusalThatCannotBeWritten(t *testing.T) {
+	notAuthorized := mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}
+	for _, c := range []struct {
+		faults map[int]mongotest.Fault
+		state  once.State
+		says   string
+	}{
+		{map[int]mongotest.Fault{2: notAuthorized}, once.Pending, "not authorized"},
+		{map[int]mongotest.Fault{2: requestLost, 3: requestLost}, once.Unknown, ""},
+	} {
+		inWorld(t, once.Options{}, func(w *world) {
+			w.insert(d("_id", 1, "text", "x"))
+			w.record(c.faults)
+			_, err := w.UpdateOne(w.t.Context(), one, d("$inc", d("text", 1)))
+			var failed *once.Error
+			if !errors.As(err, &failed) || failed.State != c.state || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "non-numeric") {
+				w.t.Errorf("%v; want the state %v", err, c.state)
+			}
+			w.expect("then", 0, 1)
+		})
+	}
+}
+
 // The document refuses the update, changes before the update is ended, and a sweep applies it: this is a success.
 func TestARefusalThatASweepOvertakes(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
