@@ -25,9 +25,10 @@ type twoSteps struct {
 const maxMarks = 4
 
 var (
-	errVanished = errors.New("the token is neither pending nor finished: the document was deleted, replaced or rolled back, or more updates have finished than it remembers")
-	errRefused  = errors.New("the document refused the update of an earlier call with this id")
-	errMarked   = errors.New("another call with this id has made the update pending again")
+	errVanished  = errors.New("the token is neither pending nor finished: the document was deleted, replaced or rolled back, or more updates have finished than it remembers")
+	errRefused   = errors.New("the document refused the update of an earlier call with this id")
+	errUnmatched = errors.New("the document does not match, but an attempt without an answer may still come, when it matches")
+	errMarked    = errors.New("another call with this id has made the update pending again")
 )
 
 // run makes both steps.
@@ -111,11 +112,13 @@ func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResul
 		if lookErr != nil {
 			return none, nil, lookErr
 		}
-		if at != none && at != absent {
+		switch {
+		case at != none && at != absent:
 			return at, &mongo.UpdateResult{MatchedCount: 1, Acknowledged: true}, nil
-		}
-		if err == nil {
+		case err == nil && attempts == 1:
 			return none, result, nil
+		case err == nil:
+			return none, nil, errUnmatched
 		}
 	}
 	return none, nil, err
