@@ -45,9 +45,9 @@ func (c Collections[C]) Update(ctx context.Context, u Update) error {
 	return err
 }
 
-// Once implements [Client].
+// Once implements [Client]. A document remembers all its operations as finished, so the limit of the guarantee is not reached.
 func (c Collections[C]) Once(through func(once.Commands) once.Commands) (*once.Collection, error) {
-	return once.New[C](passing[C]{through(c.Written), c.Written}, once.Options{})
+	return once.New[C](passing[C]{through(c.Written), c.Written}, once.Options{Finished: MaxPerDocument})
 }
 
 // passing is a source whose commands pass through a function.
