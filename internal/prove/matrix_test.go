@@ -36,13 +36,17 @@ func runMatrix(t *testing.T, m Matrix) *Report {
 	return r
 }
 
-// TestWholeMatrix runs the whole matrix of the command on the fake clock.
+// TestWholeMatrix runs the whole matrix of the command on the fake clock; with the race detector, the mixed failures with few faults.
 func TestWholeMatrix(t *testing.T) {
 	for _, w := range []string{Majority, One} {
 		t.Run("w "+w, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := embeddedMatrix(t, Memory(), nil, nil)
 				m.Settings.W = w
+				if raceEnabled {
+					m.Failures = []Failure{mixedFailure(t)}
+					m.Settings.Size.Operations, m.Settings.Size.MixedHits = 50, 2
+				}
 				runMatrix(t, m)
 			})
 		})
