@@ -43,6 +43,8 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 		f.Stage = retry.StageInFlight
 	case isPoolCleared(err):
 		f.Stage, f.Reason = retry.StageDispatch, mongoreason.PoolCleared
+	case isOverload(err):
+		f.Reason = retry.ReasonOverloaded
 	case isNoAnswer(err):
 		f.Stage, f.Reason = retry.StageInFlight, retry.ReasonNetworkError
 	case ctx.Err() != nil, mongo.IsTimeout(err):
@@ -72,6 +74,12 @@ func isPoolCleared(err error) bool {
 func isInTransaction(err error) bool {
 	var e mongo.ServerError
 	return errors.As(err, &e) && e.HasErrorLabel("TransientTransactionError")
+}
+
+// isOverload reports whether an overloaded server has refused the command.
+func isOverload(err error) bool {
+	var e mongo.LabeledError
+	return errors.As(err, &e) && e.HasErrorLabel("SystemOverloadedError") && e.HasErrorLabel("RetryableError")
 }
 
 func hasCode(err error, codes []int) bool {

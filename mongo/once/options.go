@@ -28,7 +28,8 @@ type Options struct {
 	// Registry encodes the arguments of the methods, because the client's own is not known here. Nil: the default of package bson. Tokens are
 	// always encoded by that default.
 	Registry *bson.Registry
-	// Strategy decides about retries of each step. Nil: one retry at once, [retry.Once].
+	// Strategy decides about retries of each step. Nil: one retry, at once or, if the server is overloaded, after a
+	// random delay.
 	Strategy retry.Strategy
 	// Observer receives the events of all steps. Nil: none.
 	Observer retry.Observer
