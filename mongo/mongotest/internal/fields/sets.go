@@ -163,7 +163,7 @@ var (
 	}
 	Timeseries = &Set{
 		name: "create.timeseries", required: []string{"timeField"}, numbers: "long, int, double, decimal",
-		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
+		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", aBool: "fixedBucketing", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
 	}
 	Clustered = &Set{
 		name: "create.clusteredIndex", required: []string{"key", "unique"},

@@ -2,13 +2,18 @@ package store
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Admits reports whether the collection has an index already; the error says why it cannot have it beside its others.
 func (d *Definition) Admits(ix *Index) (bool, error) {
-	if ix == IDIndex {
+	if ix.OfID {
+		if own := d.Options.Collation; !collation.Same(ix.Collation, own) {
+			return false, mongoerr.Errorf(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
+				"collection collation: %s", ix.Collation.Text(), own.Text())
+		}
 		return true, nil
 	}
 	if own := d.Clustering(); own != nil && own.Name == ix.Name {

@@ -26,8 +26,11 @@ type specReader struct {
 	lenient    bool         // unknown fields are left out, not refused
 }
 
-// ParseIndex reads a specification.
-func ParseIndex(given []byte, lenient bool) (*Index, error) {
+// ParseIndex reads a specification of an index of a collection with a default collation, nil for none.
+func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*Index, error) {
+	if inherited != nil && query.Lookup(given, "collation").Missing() {
+		given = withCollation(given, inherited)
+	}
 	r := &specReader{given: given, lenient: lenient, v: query.Int32(2)}
 	it := wire.Elements(given)
 	for it.Next() {
@@ -58,6 +61,15 @@ func ParseIndex(given []byte, lenient bool) (*Index, error) {
 		return r.ofID()
 	}
 	return r.finish()
+}
+
+// withCollation returns a specification with a collation, and with the version that the real server gives it before.
+func withCollation(given []byte, c *collation.Collation) []byte {
+	doc := slices.Clone(given[:len(given)-1])
+	if query.Lookup(given, "v").Missing() {
+		doc = wire.AppendInt32(doc, "v", 2)
+	}
+	return wire.EndDocument(wire.AppendDocument(doc, "collation", c.Shown()), 0)
 }
 
 // IsIDPattern reports whether a key pattern is that of an index of _id.
@@ -159,7 +171,7 @@ func (r *specReader) collation(e *wire.Element) error {
 	case len(e.Value) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
 	}
-	r.collate, r.uncollated = collation.Parse(e.Value)
+	r.Collation, r.uncollated = collation.Parse(e.Value)
 	return nil
 }
 
@@ -311,7 +323,7 @@ func (r *specReader) ofID() (*Index, error) {
 				"Specification: %s", it.Key, query.DocumentText(r.text(true)))
 		}
 	}
-	return IDIndex, nil
+	return newIDIndex(r.Collation), nil
 }
 
 // gives reports whether the specification has one of the options that are only kept.
@@ -335,6 +347,8 @@ func (r *specReader) finish() (*Index, error) {
 	case r.plugin != "text" && r.gives("weights"):
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
 			"specified with text indexes", query.DocumentText(r.given)), false)
+	case r.Collation != nil && (r.plugin == "text" || r.plugin == "2d"):
+		return nil, r.notCollated()
 	case r.plugin == wildcard && (r.Unique || r.sparse):
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex,
 			"Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
@@ -361,6 +375,19 @@ func (r *specReader) finish() (*Index, error) {
 	r.Raw = r.kept()
 	ix := r.Index
 	return &ix, nil
+}
+
+// notCollated refuses the collation of an index of a kind that has none.
+func (r *specReader) notCollated() error {
+	at, spec := wire.BeginDocument(nil)
+	it := wire.Elements(r.given)
+	for it.Next() {
+		if string(it.Key) != "collation" {
+			spec = wire.AppendElement(spec, it.Element)
+		}
+	}
+	return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Error in specification %s :: caused by :: Index type '%s' does not support collation: %s",
+		query.DocumentText(withCollation(wire.EndDocument(spec, at), r.Collation)), r.plugin, r.Collation.Text())
 }
 
 // kept writes the specification in the real server's order: what it puts first, then the rest as it was given.
@@ -397,8 +424,8 @@ func (r *specReader) kept() []byte {
 	if r.plugin == "2dsphere" && query.Lookup(r.given, "2dsphereIndexVersion").Missing() {
 		dst = wire.AppendInt32(dst, "2dsphereIndexVersion", 3)
 	}
-	if r.collate != nil {
-		dst = wire.AppendDocument(dst, "collation", r.collate.Shown())
+	if r.Collation != nil {
+		dst = wire.AppendDocument(dst, "collation", r.Collation.Shown())
 	}
 	return wire.EndDocument(dst, at)
 }

@@ -30,7 +30,7 @@ func (d *Definition) Info(name string, nameOnly bool) []byte {
 	dst = wire.AppendBinary(dst, "uuid", 4, d.UUID[:])
 	dst = wire.EndDocument(dst, info)
 	if d.Options.Clustered == nil && d.Options.Timeseries == nil {
-		dst = wire.AppendDocument(dst, "idIndex", IDIndex.Shown())
+		dst = wire.AppendDocument(dst, "idIndex", newIDIndex(d.Options.Collation).Shown())
 	}
 	return wire.EndDocument(dst, at)
 }
