@@ -104,8 +104,10 @@ func checkIDIndex(doc []byte) error {
 func checkIDCollation(doc []byte, of *collation.Collation) error {
 	v := query.Lookup(doc, "collation")
 	switch {
-	case !v.IsDocument():
+	case v.Missing():
 		return nil
+	case !v.IsDocument():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(v.Type))
 	case len(v.Data) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
 	}

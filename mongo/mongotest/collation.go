@@ -69,12 +69,16 @@ func (x *exec) defaultCollation(ns string) *collation.Collation {
 	return c.Def.Options.Collation
 }
 
-// joinedViewsLocked refuses stages that read a view with another collation than that of the pipeline.
+// joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
 func (x *exec) joinedViewsLocked(a *aggregation) error {
 	if !x.conn.member.data.Collates() {
 		return nil
 	}
-	for _, coll := range store.Joined(a.stages) {
+	involved := store.Joined(a.stages)
+	if t := a.Target(); t != nil && t.DB == x.command.db {
+		involved = append(involved, t.Coll)
+	}
+	for _, coll := range involved {
 		ns := x.command.db + "." + coll
 		view, err := x.lookupLocked(ns)
 		if err != nil {

@@ -216,15 +216,12 @@ func (x *exec) otherView(has, want *store.Options) error {
 	case has.ViewOn != want.ViewOn:
 		return mongoerr.Errorf(mongoerr.NamespaceExists,
 			"%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
-	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
-		asked := query.EmptyDocument
-		if want.Collation != nil {
-			asked = want.Collation.Requested()
-		}
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there, has.Collation.Text(), query.DocumentText(asked))
 	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
 		return mongoerr.Errorf(mongoerr.NamespaceExists,
 			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
+	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there, has.Collation.Text(),
+			query.DocumentText(want.AskedCollation()))
 	}
 	return nil
 }

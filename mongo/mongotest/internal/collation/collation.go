@@ -50,7 +50,26 @@ func Parse(doc []byte) (*Collation, error) {
 
 // ParseOption is Parse of a command's option that must not be empty. Its errors name the command, and have what the document does not say.
 func ParseOption(command string, doc []byte) (*Collation, error) {
-	s := specification{command: command, caseFirst: "off", strength: 3, alternate: "non-ignorable", maxVariable: "punct"}
+	s := newSpecification(command)
+	if err := s.parse(doc); err != nil || s.locale == "simple" {
+		return nil, err
+	}
+	return s.compile(doc)
+}
+
+// Requested returns a command's option, of which ParseOption found no error, as the command's other errors have it.
+func Requested(command string, doc []byte) []byte {
+	s := newSpecification(command)
+	_ = s.parse(doc)
+	return s.requested()
+}
+
+func newSpecification(command string) *specification {
+	return &specification{command: command, caseFirst: "off", strength: 3, alternate: "non-ignorable", maxVariable: "punct"}
+}
+
+// parse reads the fields.
+func (s *specification) parse(doc []byte) error {
 	s.backwards = string(query.Lookup(doc, "locale").Text()) == "fr_CA"
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -59,20 +78,18 @@ func ParseOption(command string, doc []byte) (*Collation, error) {
 			continue
 		}
 		if err := s.field(name, query.Of(it.Element)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	switch {
 	case it.Err != nil:
-		return nil, it.Err
+		return it.Err
 	case s.locale == "" && query.Lookup(doc, "locale").Type == bson.TypeString:
-		return nil, s.invalidLocale("cannot be the empty string", doc)
+		return s.invalidLocale("cannot be the empty string", doc)
 	case s.locale == "":
-		return nil, mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s' is missing but a required field", s.path("locale"))
-	case s.locale == "simple":
-		return nil, nil
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s' is missing but a required field", s.path("locale"))
 	}
-	return s.compile(doc)
+	return nil
 }
 
 func (s *specification) field(name string, v query.Value) error {
@@ -115,7 +132,7 @@ func (s *specification) parseStrength(v query.Value) error {
 	case s.strength < 0:
 		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
 	case s.strength == 0:
-		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%d' for field '%s' is not a valid value.", s.strength, s.path("strength"))
+		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%d' for field 'collation.strength' is not a valid value.", s.strength)
 	case s.strength > 5:
 		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", s.strength)
 	}
@@ -227,9 +244,7 @@ func (c *Collation) Shown() []byte {
 	return wire.EndDocument(wire.AppendString(dst, "version", version), at)
 }
 
-// Requested returns the specification as a command that was not executed has it: without what it does not say and a server finds out.
-func (c *Collation) Requested() []byte { return c.spec.requested() }
-
+// requested returns the specification without what it does not say and a server finds out.
 func (s *specification) requested() []byte {
 	at, dst := s.begin()
 	if s.said {

@@ -29,6 +29,8 @@ type Options struct {
 
 	Collation *collation.Collation // the default of what compares strings in it; nil for none
 
+	asked []byte // the same as errors have it, nil if none was asked for
+
 	Images bool // change streams can tell what documents were before and after
 
 	Clustered []byte // the clustered index as it is shown, nil for none
@@ -44,10 +46,15 @@ func (o *Options) Shown() []byte { return o.shown(o.Collation.Shown()) }
 
 // Requested returns the options as the error of a command that asks for them has them.
 func (o *Options) Requested() []byte {
-	if o.Collation == nil {
-		return o.Shown()
+	return o.shown(o.asked)
+}
+
+// AskedCollation returns the collation as the error of a command that asks for it has it, an empty document for none.
+func (o *Options) AskedCollation() []byte {
+	if o.asked == nil {
+		return query.EmptyDocument
 	}
-	return o.shown(o.Collation.Requested())
+	return o.asked
 }
 
 func (o *Options) shown(collation []byte) []byte {
@@ -120,7 +127,9 @@ func (o *Options) Read(command string, e *wire.Element) (found bool, err error) 
 	case "validator", "validationLevel", "validationAction":
 		err = o.validation(command, e)
 	case "collation":
-		o.Collation, err = collation.ParseOption(command, slices.Clone(e.Value))
+		if o.Collation, err = collation.ParseOption(command, e.Value); err == nil {
+			o.asked = collation.Requested(command, e.Value)
+		}
 	case ImagesOption:
 		o.Images, err = ParseImages(command, v)
 	case "viewOn", "pipeline":
@@ -230,7 +239,7 @@ func (o *Options) Check() error {
 		if o.Pipeline == nil {
 			o.Pipeline = query.EmptyDocument
 		}
-		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation}
+		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked}
 	}
 	if o.Filter != nil && o.Collation != nil {
 		o.Refused = o.compileValidator(o.validator)
