@@ -88,8 +88,14 @@ func checkNamespace(db, coll string) error {
 
 // checkIDIndex refuses an index of _id that is another than the one that every collection has.
 func checkIDIndex(doc []byte) error {
-	key, name := query.Lookup(doc, "key"), query.Lookup(doc, "name")
+	key, name, v := query.Lookup(doc, "key"), query.Lookup(doc, "name"), query.Lookup(doc, "v")
 	switch {
+	case !key.Missing() && !key.IsDocument():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(key.Type))
+	case !name.Missing() && !name.IsString():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(name.Type))
+	case !v.Missing() && !v.IsNumber():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'v' must be a number, but got %s", query.TypeName(v.Type))
 	case key.Missing():
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	case name.Missing():

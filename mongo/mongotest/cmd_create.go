@@ -70,7 +70,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 		}
 	case "timeseries":
 		if x.conn.set.config.version.AtLeast(5, 0) {
-			o.Timeseries, err = store.ParseTimeseries(v, x.conn.set.config.version.AtLeast(9, 0))
+			if o.Timeseries, err = store.ParseTimeseries(v, x.fixesBuckets()); err == nil {
+				err = o.Timeseries.Check()
+			}
 			return true, err
 		}
 	case "expireAfterSeconds":
@@ -80,6 +82,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 	}
 	return o.Read(x.command.name, e)
 }
+
+// fixesBuckets reports whether time-series collections have fixedBucketing.
+func (x *exec) fixesBuckets() bool { return x.conn.set.config.version.AtLeast(9, 0) }
 
 func (x *exec) createLocked(o *store.Options, note *noted) error {
 	c, err := x.lookupLocked(x.command.full)

@@ -51,6 +51,8 @@ func (x *exec) checkIndexLocked(a *aggregation) error {
 	switch {
 	case err != nil || c == nil && byID:
 		return err
+	case c != nil && c.Def.Options.Timeseries != nil:
+		return mongoerr.Errorf(1074330, "Cannot find index to verify that join fields will be unique: Timeseries collections cannot have unique indexes ")
 	case byID && collation.Same(c.Def.Options.Collation, a.collation):
 		return nil
 	case c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On, a.collation) }):
@@ -127,13 +129,9 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	if err != nil {
 		return err
 	}
-	def := store.NewDefinition()
-	if c != nil {
-		if c.Def.Options.Capped {
-			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
-		}
-		def = c.Def.With(c.Def.Indexes)
-		def.UUID = store.NewUUID()
+	def, err := x.outDefinition(t, c)
+	if err != nil {
+		return err
 	}
 	x.command.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
 	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
@@ -150,6 +148,41 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 }
 
+// outDefinition returns the definition of the collection that $out makes, in the place of another one; nil for none.
+func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
+	var wanted store.Options
+	var err error
+	if !t.Timeseries.Missing() {
+		if wanted, err = store.OutOptions(t.Timeseries, x.fixesBuckets()); err != nil {
+			return nil, err
+		}
+	}
+	fixed := query.Lookup(t.Timeseries.Data, "fixedBucketing")
+	switch {
+	case c == nil && !fixed.Missing():
+		return nil, errFixedOut
+	case c == nil:
+		if err := wanted.Timeseries.CheckSpans(); err != nil {
+			return nil, mongoerr.Because("Creation of temporary $out collection failed", err)
+		}
+		return store.DefinitionOf(wanted)
+	case c.Def.Options.Capped:
+		return nil, mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", x.command.full)
+	case wanted.Timeseries != nil && c.Def.Options.Timeseries == nil:
+		return nil, mongoerr.Errorf(7268700, "Cannot create a time-series collection from a non time-series collection or view.")
+	case !fixed.Missing():
+		return nil, errFixedOut
+	case wanted.Timeseries != nil && !wanted.Timeseries.Same(c.Def.Options.Timeseries):
+		return nil, mongoerr.Errorf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",
+			query.DocumentText(t.Timeseries.Data), c.Def.Options.Timeseries.Text())
+	}
+	def := c.Def.With(c.Def.Indexes)
+	def.UUID = store.NewUUID()
+	return def, nil
+}
+
+var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
+
 func (x *exec) fillLocked(docs [][]byte) error {
 	for _, doc := range docs {
 		if err := x.insertResultLocked(doc, nil); err != nil {
@@ -163,6 +196,9 @@ func (x *exec) insertResultLocked(doc []byte, note *noted) error {
 	in := x.prepareInsertion(doc)
 	if in.err != nil {
 		return in.err
+	}
+	if err := x.measuredLocked(&in); err != nil {
+		return err
 	}
 	key, err := x.keyLocked(in.key, in.doc)
 	if err != nil {

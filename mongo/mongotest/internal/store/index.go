@@ -26,6 +26,7 @@ type Index struct {
 	Flaw      error  // why it cannot be built after all
 	Late      bool   // and that this shows when building has begun
 	plane     *plane // of a 2d index
+	wildcards string // its wildcardProjection, so that those that mean the same are the same text
 	clusters  bool   // it is the order in which a clustered collection keeps its documents
 }
 

@@ -70,7 +70,7 @@ func versionLast(spec []byte) []byte {
 func sameIndex(a, b *Index) bool {
 	return query.EqualDocuments(a.Pattern, b.Pattern) && a.Unique == b.Unique && a.sparse == b.sparse &&
 		query.Equal(query.Lookup(a.Raw, "partialFilterExpression"), query.Lookup(b.Raw, "partialFilterExpression")) &&
-		query.Equal(query.Lookup(a.Raw, "collation"), query.Lookup(b.Raw, "collation"))
+		query.Equal(query.Lookup(a.Raw, "collation"), query.Lookup(b.Raw, "collation")) && a.wildcards == b.wildcards
 }
 
 // sameOptions reports whether what sameIndex leaves out is the same too.
@@ -83,7 +83,7 @@ func hasOptionsOf(a, b *Index) bool {
 	it := wire.Elements(a.Raw)
 	for it.Next() {
 		switch string(it.Key) {
-		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "textIndexVersion",
+		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "wildcardProjection", "prepareUnique", "textIndexVersion",
 			"2dsphereIndexVersion":
 		default:
 			if !query.Equal(query.Of(it.Element), query.Lookup(b.Raw, string(it.Key))) {

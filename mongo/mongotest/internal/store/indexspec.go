@@ -9,7 +9,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,6 +23,8 @@ type specReader struct {
 	expression wire.Element // the partialFilterExpression, if there is one
 	uncollated error        // the error of the collation
 	lenient    bool         // unknown fields are left out, not refused
+	clustered  bool         // it is to be that of a clustered collection
+	projection query.Value  // the wildcardProjection, Missing for none
 }
 
 // ParseIndex reads a specification of an index of a collection with a default collation, nil for none.
@@ -47,6 +48,12 @@ func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*In
 	case !r.hasName:
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse,
 			"The 'name' field is a required property of an index specification"), false)
+	}
+	if err := r.checkWildcard(); err != nil {
+		return nil, r.inSpecification(err, false)
+	}
+	if r.clustered {
+		return nil, r.refuseClustered()
 	}
 	if r.expression.Key != nil {
 		if err := r.partially(&r.expression); err != nil {
@@ -109,7 +116,7 @@ func (r *specReader) field(e *wire.Element) error {
 		return nil
 	case "v":
 		return r.version(e)
-	case "unique", "sparse", "background", "dropDups":
+	case "unique", "sparse", "background", "dropDups", "prepareUnique", "clustered":
 		return r.flag(e)
 	case "hidden":
 		if e.Type != bson.TypeBoolean {
@@ -128,12 +135,17 @@ func (r *specReader) field(e *wire.Element) error {
 	case "collation":
 		return r.collation(e)
 	case "wildcardProjection":
-		if it := wire.Elements(query.Lookup(r.given, "key").Data); !it.Next() || !isWildcard(string(it.Key)) {
+		if !hasWildcard(query.Lookup(r.given, "key").Data) {
 			return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
 		}
-		return fields.Unsupported("createIndexes.indexes", name)
-	case "storageEngine", "prepareUnique", "clustered", "originalSpec", "disallowNewDuplicateKeys":
-		return fields.Unsupported("createIndexes.indexes", name)
+		r.projection = query.Of(*e)
+		r.rest = append(r.rest, *e)
+		return nil
+	case "storageEngine":
+		r.rest = append(r.rest, *e)
+		return nil
+	case "originalSpec":
+		return r.original(e)
 	case "expireAfterSeconds":
 		r.expiry(e)
 		return nil
@@ -204,9 +216,19 @@ func (r *specReader) flag(e *wire.Element) error {
 		r.rest = append(r.rest, *e)
 	case "background":
 		r.rest = append(r.rest, *e)
+	case "prepareUnique":
+		if r.Prepared = v.True(); r.Prepared {
+			r.rest = append(r.rest, wire.Element{Type: bson.TypeBoolean, Key: e.Key, Value: trueValue})
+		}
+	case "clustered":
+		if r.clustered = v.True(); !r.clustered {
+			return mongoerr.Errorf(6492800, "Value 'false' for field 'clustered' is invalid")
+		}
 	}
 	return nil
 }
+
+var trueValue = []byte{1}
 
 // expiry reads how long documents are kept: here for ever.
 func (r *specReader) expiry(e *wire.Element) {
@@ -359,6 +381,9 @@ func (r *specReader) finish() (*Index, error) {
 	}
 	if err == nil {
 		err = r.checkPlugin()
+	}
+	if err == nil {
+		err = r.checkStorageEngine()
 	}
 	if err != nil {
 		return nil, r.inSpecification(err, true)

@@ -157,7 +157,9 @@ func ParseImages(command string, v query.Value) (bool, error) {
 		if string(it.Key) != "enabled" {
 			return false, fields.Unknown(field, string(it.Key))
 		}
-		enabled = query.Of(it.Element)
+		if it.Type != bson.TypeNull {
+			enabled = query.Of(it.Element)
+		}
 	}
 	switch {
 	case it.Err != nil:

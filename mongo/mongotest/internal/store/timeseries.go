@@ -64,13 +64,32 @@ func ParseTimeseries(v query.Value, fixes bool) (*Timeseries, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ts, ts.check()
+	return ts, nil
+}
+
+// OutOptions returns the options of a time-series collection that $out makes.
+func OutOptions(v query.Value, fixes bool) (Options, error) {
+	ts, err := ParseTimeseries(v, fixes)
+	return Options{Timeseries: ts}, err
+}
+
+// Same reports whether two time series have the same options.
+func (ts *Timeseries) Same(other *Timeseries) bool {
+	return bytes.Equal(ts.append(nil), other.append(nil))
+}
+
+// Text writes the options as errors have them.
+func (ts *Timeseries) Text() string {
+	at, dst := wire.BeginDocument(nil)
+	text := query.DocumentText(wire.EndDocument(ts.append(dst), at))
+	return strings.TrimSuffix(strings.TrimPrefix(text, "{ "), " }")
 }
 
 // maxSpan is how many seconds a bucket may span: a year.
 const maxSpan = 365 * 24 * 60 * 60
 
-func (ts *Timeseries) check() error {
+// Check returns why the options of create do not go together.
+func (ts *Timeseries) Check() error {
 	switch {
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
 		return mongoerr.Errorf(mongoerr.BadValue,
@@ -83,12 +102,17 @@ func (ts *Timeseries) check() error {
 		keys := "{ meta: 1, control.min.: 1, control.max.: 1 }"
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Failed to create timeseries collection :: caused by :: Error in specification { v: 2, "+
 			"name: \"%s_1__1\", key: %s } :: caused by :: bad index key pattern %s: Index keys cannot contain an empty field.", ts.metaField, keys, keys)
-	case ts.span != ts.rounding:
-		return mongoerr.Errorf(mongoerr.InvalidOptions,
-			"Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
-				"be equal to 'bucketMaxSpanSeconds'")
 	}
-	return nil
+	return ts.CheckSpans()
+}
+
+// CheckSpans refuses seconds that do not go together. A nil Timeseries has none.
+func (ts *Timeseries) CheckSpans() error {
+	if ts == nil || ts.span == ts.rounding {
+		return nil
+	}
+	return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
+		"be equal to 'bucketMaxSpanSeconds'")
 }
 
 // CheckWith returns why the options of a collection do not go with its being a time series, nil if they do.
