@@ -220,8 +220,8 @@ func (x *exec) otherView(has, want *store.Options) error {
 		return mongoerr.Errorf(mongoerr.NamespaceExists,
 			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
 	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there, has.Collation.Text(),
-			query.DocumentText(want.AskedCollation()))
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there,
+			query.DocumentText(has.ShownCollation()), query.DocumentText(want.AskedCollation()))
 	}
 	return nil
 }

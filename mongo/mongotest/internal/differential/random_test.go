@@ -201,7 +201,7 @@ func apart(a, b string) (string, string) {
 var sequenceKinds = []struct {
 	symbol string
 	share  uint64
-}{{"command", 13}, {"indexed", 3}, {"optional", 1}, {"viewed", 1}, {"collated", 1}, {"collections", 1}}
+}{{"command", 12}, {"indexed", 3}, {"optional", 1}, {"viewed", 1}, {"collated", 1}, {"defaulted", 1}, {"collections", 1}}
 
 // kindOf returns of what the sequence with a number is made.
 func kindOf(stream uint64) string {

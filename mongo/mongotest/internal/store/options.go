@@ -49,6 +49,14 @@ func (o *Options) Requested() []byte {
 	return o.shown(o.asked)
 }
 
+// ShownCollation returns the collation, an empty document for none.
+func (o *Options) ShownCollation() []byte {
+	if o.Collation == nil {
+		return query.EmptyDocument
+	}
+	return o.Collation.Shown()
+}
+
 // AskedCollation returns the collation as the error of a command that asks for it has it, an empty document for none.
 func (o *Options) AskedCollation() []byte {
 	if o.asked == nil {

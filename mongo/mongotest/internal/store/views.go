@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,8 @@ const MaxViewDepth = 20
 // IsView reports whether c is a view: a definition without documents of its own. A nil collection is none.
 func (c *Collection) IsView() bool { return c != nil && c.Def.Options.ViewOn != "" }
 
-// CheckView refuses a view that would read itself, directly or through other views, that would be too deep, or that reads a view with another collation.
+// CheckView refuses a view that would read itself, directly or through other views, that would be too deep, or that does not have the collation of
+// the views beside it.
 func (c Catalog) CheckView(ns string, o *Options) error {
 	views := make(map[string]*Options)
 	for name, coll := range c {
@@ -27,10 +29,8 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 		}
 	}
 	views[ns] = o
-	for _, name := range o.reads(ns) {
-		if view := c[name]; view.IsView() && !collation.Same(o.Collation, view.Def.Options.Collation) {
-			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", ns, name)
-		}
+	if err := checkCollations(views, ns); err != nil {
+		return err
 	}
 	if path := cycle(views, ns, ns); path != nil {
 		slices.Reverse(path)
@@ -39,6 +39,23 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 	for name := range views {
 		if height(views, name) > MaxViewDepth {
 			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", MaxViewDepth)
+		}
+	}
+	return nil
+}
+
+// checkCollations refuses a view that reads, or is read by, one with another collation.
+func checkCollations(views map[string]*Options, ns string) error {
+	own := views[ns]
+	for _, name := range own.reads(ns) {
+		if view := views[name]; view != nil && !collation.Same(own.Collation, view.Collation) {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", ns, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		view := views[name]
+		if slices.Contains(view.reads(name), ns) && !collation.Same(own.Collation, view.Collation) {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has a collation that does not match the collation of view %s", ns, name)
 		}
 	}
 	return nil
