@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
 	"github.com/holdfast-db/holdfast/internal/inspect"
-	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
@@ -29,7 +31,7 @@ type sweepCommand struct {
 func (*sweepCommand) Help() string {
 	return `A program that makes an update with mongo/once writes a token into the document first, and then makes the update and removes the token. If the program dies
 between the two, the token stays, and the update is pending. The sweep makes the second step: each update is applied once, however often and by
-however many sweeps at the same time. An update whose condition no longer holds is abandoned, as its program would have done. One that the document refuses
+however many sweeps at the same time. An update whose condition no longer holds is abandoned, as its program would have done. One that somebody else removed meanwhile is gone. One that the document refuses
 (an $inc of a text, for example) stays pending and is printed, and the exit code is 1.`
 }
 
@@ -40,6 +42,7 @@ type swept struct {
 	Tokens    int64        `json:"tokens"`
 	Applied   int64        `json:"applied"`
 	Abandoned int64        `json:"abandoned"`
+	Gone      int64        `json:"gone"`
 	Pending   int64        `json:"pending"`
 	Oldest    *time.Time   `json:"oldest,omitempty"`
 	Failures  []sweptToken `json:"failures,omitempty"`
@@ -56,8 +59,7 @@ type sweptToken struct {
 
 // Run finishes the pending updates of the collections, one after the other.
 func (c *sweepCommand) Run(s *session) error {
-	spaces, err := c.namespaces()
-	if err != nil {
+	if err := c.check(); err != nil {
 		return usageError(err)
 	}
 	w, err := c.open(s, "holdfast sweep", c.Timeout)
@@ -66,8 +68,8 @@ func (c *sweepCommand) Run(s *session) error {
 	}
 	defer w.Close(s.ctx)
 	left := int64(0)
-	for _, ns := range spaces {
-		pending, err := c.collection(s, w, ns[0], ns[1])
+	for _, ns := range c.NS {
+		pending, err := c.collection(s, w, ns)
 		if err != nil {
 			return err
 		}
@@ -80,9 +82,15 @@ func (c *sweepCommand) Run(s *session) error {
 }
 
 // collection sweeps a collection and prints the result. It returns the number of updates that are still pending.
-func (c *sweepCommand) collection(s *session, w *inspect.Watcher, database, name string) (int64, error) {
-	result, err := c.sweep(s, w.Client().Database(database).Collection(name))
-	report := reportOf(database+"."+name, result, err)
+func (c *sweepCommand) collection(s *session, w *inspect.Watcher, ns string) (int64, error) {
+	database, name, _ := strings.Cut(ns, ".")
+	primary := options.Collection().SetReadPreference(readpref.Primary())
+	exact, err := once.New(w.Client().Database(database).Collection(name, primary), once.Options{Field: c.Field, Finished: c.Finished})
+	if err != nil {
+		return 0, usageError(err)
+	}
+	result, err := c.sweep(s, ns, exact)
+	report := reportOf(ns, result, err)
 	if err == nil || c.JSON || report.Documents > 0 {
 		if printErr := c.print(s, report); printErr != nil {
 			return 0, cannotRun(printErr)
@@ -100,33 +108,45 @@ func (c *sweepCommand) collection(s *session, w *inspect.Watcher, database, name
 	return 0, cannotRun(err)
 }
 
-// namespaces returns the databases and the collections.
-func (c *sweepCommand) namespaces() ([][2]string, error) {
-	if c.OlderThan <= 0 {
-		return nil, fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+func (c *sweepCommand) check() error {
+	switch {
+	case c.OlderThan <= 0:
+		return fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+	case c.BatchSize < 0:
+		return fmt.Errorf("--batch-size is %d; it must not be negative", c.BatchSize)
 	}
-	all := make([][2]string, len(c.NS))
-	for i, ns := range c.NS {
-		database, collection, ok := strings.Cut(ns, ".")
-		if !ok || database == "" || collection == "" {
-			return nil, fmt.Errorf("--ns is %q; it must be a database and a collection with a dot between them", ns)
+	for _, ns := range c.NS {
+		if err := checkNamespace(ns); err != nil {
+			return fmt.Errorf("--ns is %q; %w", ns, err)
 		}
-		all[i] = [2]string{database, collection}
 	}
-	return all, nil
+	return nil
 }
 
-func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.SweepResult, error) {
-	exact, err := once.New(collection, once.Options{Field: c.Field, Finished: c.Finished})
-	if err != nil {
-		return once.SweepResult{}, err
+// checkNamespace refuses names that no server takes, https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions.
+func checkNamespace(ns string) error {
+	const longestDatabase, longest = 63, 255 // bytes
+	database, collection, _ := strings.Cut(ns, ".")
+	switch {
+	case database == "" || collection == "":
+		return errors.New("it must be a database and a collection with a dot between them")
+	case len(database) > longestDatabase || len(ns) > longest:
+		return fmt.Errorf("the name of a database has at most %d bytes, and the whole at most %d", longestDatabase, longest)
+	case strings.ContainsAny(database, "/\\ \"$\x00"):
+		return errors.New("the name of a database has no space, quotation mark, slash, backslash, dollar sign and zero byte")
+	case collection[0] == '.' || strings.ContainsAny(collection, "$\x00"):
+		return errors.New("the name of a collection does not begin with a dot, and has no dollar sign and zero byte")
 	}
+	return nil
+}
+
+func (c *sweepCommand) sweep(s *session, ns string, exact *once.Collection) (once.SweepResult, error) {
 	status := newStatusLine(s)
 	defer status.end()
 	return exact.Sweep(s.ctx, once.SweepOptions{
 		OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize,
 		Progress: func(r once.SweepResult) {
-			status.show(fmt.Sprintf("%s: %d documents, %s applied", collection.Name(), r.Documents, updates(r.Applied)))
+			status.show(fmt.Sprintf("%s: %d documents, %s applied", ns, r.Documents, updates(r.Applied)))
 		},
 	})
 }
@@ -134,7 +154,7 @@ func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.Swe
 func reportOf(ns string, r once.SweepResult, err error) swept {
 	report := swept{
 		Namespace: ns, Documents: r.Documents, Tokens: r.Tokens, Applied: r.Applied, Abandoned: r.Abandoned,
-		Pending: r.Tokens - r.Applied - r.Abandoned,
+		Gone: r.Gone, Pending: r.Tokens - r.Applied - r.Abandoned - r.Gone,
 	}
 	if !r.Oldest.IsZero() {
 		report.Oldest = &r.Oldest
@@ -174,7 +194,7 @@ func (c *sweepCommand) summary(r swept) string {
 	if c.ReportOnly {
 		return found + "; nothing was changed"
 	}
-	return fmt.Sprintf("%s: %d applied, %d abandoned, %d still pending", found, r.Applied, r.Abandoned, r.Pending)
+	return fmt.Sprintf("%s: %d applied, %d abandoned, %d gone, %d still pending", found, r.Applied, r.Abandoned, r.Gone, r.Pending)
 }
 
 // updates returns a number of updates in words.

@@ -53,7 +53,7 @@ func TestSweep(t *testing.T) {
 	}{
 		{[]string{"--older-than", "1h"}, exitOK, "app.counters: no update is pending for more than 1h0m0s\n"},
 		{[]string{"--report-only"}, exitOK, "3 updates in 3 documents, the oldest of 2"},
-		{nil, exitUnexpected, "2 applied, 0 abandoned, 1 still pending\n  document \"bad\", token "},
+		{nil, exitUnexpected, "2 applied, 0 abandoned, 0 gone, 1 still pending\n  document \"bad\", token "},
 		{nil, exitUnexpected, "app.counters: 1 update in 1 document, the oldest of 2"},
 	} {
 		code, out, errs := holdfast(t.Context(), append(args, c.more...)...)

@@ -14,7 +14,7 @@ type terminal struct {
 	is      bool // the output is a terminal
 }
 
-const unknownColumns = 100
+const unknownColumns = 120
 
 // terminalOf describes w. The environment variable COLUMNS takes precedence over the terminal's own width, as POSIX says.
 func terminalOf(w io.Writer, getenv func(string) string) terminal {

@@ -23,6 +23,7 @@ type injector struct {
 	seen    map[part][]messageID // the messages of each step, in their order
 	refused map[OpID]*hit
 	ending  map[OpID]*hit // the faults that happen when their operation has ended
+	delayed map[OpID]*delayed
 	hits    []*hit
 	failure error     // the first error of a fault or of healing
 	armed   bool      // the next message begins the outage
@@ -38,12 +39,14 @@ type hit struct {
 	at      time.Time // the time at which the message arrived
 	done    bool      // the fault happened
 	healed  bool      // for a fault of the cluster: it accepted writes again
+	// others are the other messages of the operation of a delayed one.
+	others []messageID
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, document func(OpID) string, twoSteps bool) *injector {
 	return &injector{
 		ctx: ctx, plan: p, referee: r, site: s, document: document, twoSteps: twoSteps,
-		seen: make(map[part][]messageID), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit),
+		seen: make(map[part][]messageID), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit), delayed: make(map[OpID]*delayed),
 	}
 }
 
@@ -94,6 +97,8 @@ func (i *injector) oneMessage(h *hit) treatment {
 		return treatment{before: happened, loseRequest: true}
 	case h.kind == ReplyLost:
 		return treatment{after: happened, loseReply: true}
+	case h.kind == RequestDelayed:
+		return i.delay(h)
 	case h.kind == CommandRefused:
 		i.mu.Lock()
 		i.refused[h.op] = h
@@ -145,8 +150,10 @@ func (i *injector) swallow(h *hit) {
 	_ = i.site.awaitWritable(i.ctx) // if it fails, the healing has the error
 }
 
-// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now.
+// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now. Its delayed
+// message arrives.
 func (i *injector) ended(id OpID, acknowledged bool) {
+	i.deliver(id)
 	i.mu.Lock()
 	h := i.ending[id]
 	delete(i.ending, id)

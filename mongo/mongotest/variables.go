@@ -106,15 +106,15 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 
 // criteria say which documents a command or a statement is about.
 type criteria struct {
-	filter    query.Filter
-	hint      store.Hint
-	sort      *query.Sort     // nil for none
-	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
-	collation query.Collation // nil if strings are compared by their bytes
-	flaw      error           // the error of the collation
-	vars      any             // the values of the variables in the filter, and of what else the statement has
-	inOrder   bool            // find finds the documents in the order of the sort
-	verdicts  query.Verdicts  // what is known of documents, nil if that is not kept
+	filter   query.Filter
+	hint     store.Hint
+	sort     *query.Sort    // nil for none
+	natural  int64          // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
+	flaw     error          // the error of the collation
+	vars     any            // the values of the variables in the filter, and of what else the statement has
+	inOrder  bool           // find finds the documents in the order of the sort
+	verdicts query.Verdicts // what is known of documents, nil if that is not kept
+	collating
 }
 
 // compile compiles the filter.
@@ -122,6 +122,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if c.flaw != nil {
 		return c.flaw
 	}
+	c.inherit(x, x.command.full)
 	hooks, err := x.hooks()
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 }
 
 func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
-	if err := c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
+	if err := c.filter.ParseCollated(filter, hooks, c.rule()); err != nil {
 		return err
 	}
 	return c.checkNatural()
@@ -148,7 +149,7 @@ func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert boo
 
 // parseUpdate compiles an update of what the criteria find.
 func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
-	hooks.Collation = c.collation
+	hooks.Collation = c.rule()
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
@@ -162,7 +163,7 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 
 // readsByID reports whether a collection is read by its index of _id because it is sorted by that.
 func (c *criteria) readsByID(def *store.Definition) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
+	return c.sort.ByID() != 0 && c.collation == def.Options.Collation && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -191,6 +192,7 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 	if err != nil || c == nil {
 		return p, err
 	}
+	q.hint.Collation = q.collation
 	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {
 		return p, err
 	}
@@ -239,7 +241,7 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 }
 
 // order is the order that is asked for, nil for none.
-func (c *criteria) order() *query.Sort { return c.sort.Collated(c.collation) }
+func (c *criteria) order() *query.Sort { return c.sort.Collated(c.rule()) }
 
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {

@@ -26,7 +26,7 @@ var collStatsOptions = []option{
 	{name: "operationStats"},
 	{name: "queryExecStats", types: ofObject},
 	{name: "storageStats", types: ofObject},
-	{name: "targetAllNodes"},
+	{name: "targetAllNodes", plain: true},
 }
 
 func surveyCollStats(_ *parser, name string, spec Value) error {
