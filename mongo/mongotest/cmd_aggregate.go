@@ -60,7 +60,7 @@ func cmdAggregate(x *exec) error {
 	if collectionless && len(a.stages) == len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
-	err := a.parse(x.command.db, x.command.coll)
+	err := a.parse(x.pipelineOptions(x.command.db, x.command.coll))
 	if !isNoStage(err) {
 		err = cmp.Or(x.command.api.CheckPipeline(a.stages), err)
 	}
@@ -149,7 +149,12 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	return nil
 }
 
-func (a *aggregation) parse(db, coll string) error {
+// pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
+func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
+	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.config.version}
+}
+
+func (a *aggregation) parse(o pipeline.Options) error {
 	if !a.cursor {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
@@ -158,11 +163,9 @@ func (a *aggregation) parse(db, coll string) error {
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.
-	stages, let := slices.Clone(a.stages), slices.Clone(a.let)
-	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: let, Collation: a.collation}); err != nil {
-		return err
-	}
-	return nil
+	o.Let, o.Collation = slices.Clone(a.let), a.collation
+	a.Pipeline, err = pipeline.Parse(slices.Clone(a.stages), o)
+	return err
 }
 
 // aggregate runs the pipeline on what the read concern sees.

@@ -49,7 +49,7 @@ func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(x.command.db, coll); err != nil {
+	if err := on.parse(x.pipelineOptions(x.command.db, coll)); err != nil {
 		return input{}, err
 	}
 	full := x.command.full
@@ -68,7 +68,7 @@ func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error
 		return nil, err
 	}
 	a.stages = query.Array(stages).Data
-	if err := a.parse(x.command.db, x.command.coll); err != nil {
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return nil, err
 	}
 	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
@@ -133,7 +133,7 @@ func (s *source) documents(db, coll string) ([][]byte, error) {
 	if err != nil || len(found.stages) == 0 {
 		return found.docs, err
 	}
-	p, err := pipeline.Parse(query.Array(found.stages).Data, pipeline.Options{DB: db, Coll: coll})
+	p, err := pipeline.Parse(query.Array(found.stages).Data, s.x.pipelineOptions(db, coll))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (x *exec) viewOf(ns string) (store.View, []query.Value, error) {
 
 // checkViewPipeline refuses stages of which no view can be made.
 func (x *exec) checkViewPipeline(o *store.Options) error {
-	options := pipeline.Options{DB: x.command.db, Coll: o.ViewOn}
+	options := x.pipelineOptions(x.command.db, o.ViewOn)
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
