@@ -61,6 +61,7 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 		return x.executing("getMore", err)
 	}
 	x.result.out = c.appendIdentity(dst, at)
+	c.use.docs, c.use.batches, c.use.last = c.use.docs+int64(len(docs)), c.use.batches+1, time.Now()
 	return nil
 }
 

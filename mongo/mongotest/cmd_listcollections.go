@@ -47,10 +47,15 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 		return nil, err
 	}
 	defer x.conn.set.mu.Unlock()
-	var docs [][]byte
-	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
-		d, name := x.conn.member.data.Collections[ns].Def, ns[len(x.command.db)+1:]
-		info := d.Info(name, nameOnly)
+	var docs, list [][]byte
+	m := x.conn.member
+	for _, ns := range m.namespacesLocked(x.command.db) {
+		list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
+	}
+	if x.command.db == "local" && m.hasOplogLocked() {
+		list = append(list, m.oplogLocked(0).Def.Info("oplog.rs", nameOnly))
+	}
+	for _, info := range list {
 		ok, err := f.matches(info)
 		if err != nil {
 			return nil, err

@@ -15,11 +15,12 @@ type cursor struct {
 	projection *query.Projection
 	vars       any     // of the projection
 	origin     *origin // whose documents these are, nil if they are nobody's
-	await      bool    // a getMore waits for something to return
-	limited    bool    // its command had a maxTimeMS
-	pinned     bool    // a getMore is under way
-	ends       bool    // the server knows without looking further that the last document is the last
-	full       bool    // so was the last batch, which does not show that there is nothing behind it
+	use        owner
+	await      bool // a getMore waits for something to return
+	limited    bool // its command had a maxTimeMS
+	pinned     bool // a getMore is under way
+	ends       bool // the server knows without looking further that the last document is the last
+	full       bool // so was the last batch, which does not show that there is nothing behind it
 	order      batchPlace
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
@@ -122,6 +123,8 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 		c.full = false
 	}
 	if !c.exhausted() && !single {
+		c.use = x.beginUse()
+		c.use.docs, c.use.batches = int64(len(first)), 1
 		x.keepCursor(c)
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "cursor")

@@ -18,6 +18,9 @@ import (
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
 func (m *member) storedLocked(ns string) (*store.Collection, error) {
 	c := m.data.Collections[ns]
+	if ns == store.OplogName {
+		c = m.oplogLocked(m.data.Log.Last())
+	}
 	if c.IsView() {
 		return nil, store.NotOnView(ns)
 	}
