@@ -130,7 +130,7 @@ var ours = map[string][]string{
 	},
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/mongoerr",
-		"internal/mongo/wire",
+		"mongo/mongotest/internal/version", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/backtrack": {},
 	"mongo/mongotest/internal/expr": {

@@ -133,6 +133,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
 	}
+	if c.user != "" && c.user != x.userName() {
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", id)
+	}
 	if err := x.belongs(c); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,9 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	var docs, list [][]byte
 	m := x.conn.member
 	for _, ns := range m.namespacesLocked(x.command.db) {
-		list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
+		if !x.arg("authorizedCollections").True() || x.allows(inFull(ns), "find") {
+			list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
+		}
 	}
 	if x.command.db == "local" && m.hasOplogLocked() {
 		list = append(list, m.oplogLocked(0).Def.Info("oplog.rs", nameOnly))
