@@ -4,6 +4,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/permission"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -32,12 +33,24 @@ func (x *exec) authorize() error {
 		}
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	}
-	for _, n := range c.spec.may(x) {
-		if !x.allows(n.on, n.actions...) {
+	for _, n := range permission.Of(x.permission()) {
+		if !x.allows(n.On, n.Actions...) {
 			return x.unauthorized()
 		}
 	}
 	return nil
+}
+
+// permission is the command for those who know what it needs.
+func (x *exec) permission() *permission.Command {
+	return &permission.Command{
+		Name: x.command.name, DB: x.command.db, Body: x.command.raw, User: x.conn.who.Name, UserDB: x.conn.who.DB,
+		Roles: x.conn.rights.roles, Privileges: x.conn.rights.privileges,
+		Documents: func(field string) [][]byte {
+			docs, _ := x.documents(field) // the command tells the error
+			return docs
+		},
+	}
 }
 
 func (x *exec) unauthorized() error {
@@ -92,9 +105,6 @@ func (x *exec) privileges() []account.Privilege {
 
 var everything = []account.Privilege{{Resource: account.Resource{Any: true}, Actions: []string{"anyAction"}}}
 
-// roles are those of the connection's user, with those that they inherit.
-func (x *exec) roles() []account.Role { return x.conn.rights.roles }
-
 // allows reports whether the connection's user may do all actions on a resource.
 func (x *exec) allows(on account.Resource, actions ...string) bool {
 	return account.Allows(x.privileges(), on, actions...)
@@ -129,7 +139,7 @@ func (x *exec) mayList(db string, own bool) bool {
 
 // mayKill reports whether the connection's user may end a cursor.
 func (x *exec) mayKill(c *cursor) bool {
-	return c.user == x.userName() || x.allows(account.Cluster, "killAnyCursor") || x.allows(inFull(c.ns), "killCursors")
+	return c.user == x.userName() || x.allows(account.Cluster, "killAnyCursor") || x.allows(permission.InFull(c.ns), "killCursors")
 }
 
 // checkSessionsOfOthers refuses to kill sessions, other than some that the command names, without the right to kill any.

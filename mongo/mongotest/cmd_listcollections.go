@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/permission"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -50,7 +51,7 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	var docs, list [][]byte
 	m := x.conn.member
 	for _, ns := range m.namespacesLocked(x.command.db) {
-		if !x.arg("authorizedCollections").True() || x.allows(inFull(ns), "find") {
+		if !x.arg("authorizedCollections").True() || x.allows(permission.InFull(ns), "find") {
 			list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
 		}
 	}

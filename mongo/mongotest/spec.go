@@ -23,7 +23,6 @@ type spec struct {
 	bare       bool            // its expressions see no $$NOW and no $$CLUSTER_TIME
 	statements string          // the field that holds its statements
 	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
-	may        permission      // what its user must be allowed to do
 	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not
 	ends       bool            // it ends a transaction
 }
@@ -33,11 +32,9 @@ type spec struct {
 var specs = make(map[string]*spec)
 
 func register(p place, list []*spec) {
-	may := permissions()
 	for _, s := range list {
 		s.index, s.place = len(specs), p
 		s.fields = fields.Of(s.name)
-		s.may = may[fields.NewestName(s.name)]
 		specs[s.name] = s
 	}
 }

@@ -1,54 +1,58 @@
-package mongotest
+package permission
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 )
 
 // https://www.mongodb.com/docs/manual/reference/privilege-actions/
 
-// need is actions that a command does on a resource.
-type need struct {
-	on      account.Resource
-	actions []string
+// Need is actions that a command does on a resource.
+type Need struct {
+	On      account.Resource
+	Actions []string
 }
 
-// permission returns what the right to run a command is made of: all needs of one alternative at least.
-type permission func(x *exec) []need
+// rule returns what a command needs.
+type rule func(c *Command) []Need
+
+// Of returns what a command needs; nothing, if there is no such command.
+func Of(c *Command) []Need {
+	if may := rules[fields.NewestName(c.Name)]; may != nil {
+		return may(c)
+	}
+	return nil
+}
 
 // anybody needs nothing.
-func anybody(*exec) []need { return nil }
+func anybody(*Command) []Need { return nil }
 
 // onCluster needs actions on the deployment.
-func onCluster(actions ...string) permission {
-	return func(*exec) []need { return []need{{account.Cluster, actions}} }
+func onCluster(actions ...string) rule {
+	return func(*Command) []Need { return []Need{{account.Cluster, actions}} }
 }
 
 // onCollection needs actions on the collection that the command names.
-func onCollection(actions ...string) permission {
-	return func(x *exec) []need { return []need{{x.named(), actions}} }
+func onCollection(actions ...string) rule {
+	return func(c *Command) []Need { return []Need{{c.named(), actions}} }
 }
 
 // onDatabase needs actions on the command's database.
-func onDatabase(actions ...string) permission {
-	return func(x *exec) []need { return []need{{account.Resource{DB: x.command.db}, actions}} }
+func onDatabase(actions ...string) rule {
+	return func(c *Command) []Need { return []Need{{account.Resource{DB: c.DB}, actions}} }
 }
 
-// named is the collection that the command names, or its database.
-func (x *exec) named() account.Resource {
-	r := account.Resource{DB: x.command.db}
-	if x.command.first.Type == bson.TypeString {
-		r.Collection = string(x.command.first.Text())
-	}
-	return r
-}
+// rules are those of the commands by their newest names. It is never written to after init.
+var rules map[string]rule
 
-// permissions returns those of the commands by their names. A command has a row, or its newest name has.
-func permissions() map[string]permission {
-	return map[string]permission{
+// init fills the table; it is no initializer, because explain looks other commands up.
+func init() {
+	rules = map[string]rule{
 		"insert":            needsOfInsert,
 		"update":            needsOfUpdate,
 		"delete":            onCollection("find", "remove"),
@@ -58,7 +62,7 @@ func permissions() map[string]permission {
 		"abortTransaction":  anybody,
 		"find":              onCollection("find"),
 		"getMore":           anybody, // who opened the cursor
-		"killCursors":       anybody, // the same; of others' cursors see mayKill
+		"killCursors":       anybody, // the same; of others' cursors the server asks itself
 		"count":             onCollection("find"),
 		"distinct":          onCollection("find"),
 		"aggregate":         needsOfAggregate,
@@ -110,9 +114,9 @@ func permissions() map[string]permission {
 		"hello": anybody, "isMaster": anybody, "ping": anybody, "buildInfo": anybody, "getnonce": anybody, "saslStart": anybody, "saslContinue": anybody,
 		"authenticate": anybody, "logout": anybody, "connectionStatus": anybody, "startSession": anybody, "endSessions": anybody,
 		"refreshSessions": anybody, "whatsmyuri": anybody, "listCommands": anybody, "configureFailPoint": anybody,
-		stableapi.TestVersion2: anybody, stableapi.TestDeprecation: anybody,
+		"testVersion2": anybody, "testDeprecation": anybody,
 
-		"killSessions":    anybody, // one's own; of all sessions and those of others see mayKill
+		"killSessions":    anybody, // one's own; of all sessions and those of others the server asks itself
 		"killAllSessions": onCluster("killAnySession"),
 		"serverStatus":    onCluster("serverStatus"),
 		"getParameter":    onCluster("getParameter"),
@@ -147,59 +151,55 @@ func permissions() map[string]permission {
 }
 
 // onSettings needs actions on the collection of the cluster's settings.
-func onSettings(actions ...string) permission {
-	return func(*exec) []need { return []need{{account.Resource{DB: "config", Collection: "settings"}, actions}} }
+func onSettings(actions ...string) rule {
+	return func(*Command) []Need {
+		return []Need{{account.Resource{DB: "config", Collection: "settings"}, actions}}
+	}
 }
 
 // onSharded needs actions on the database or the collection that the command's first field names in full.
-func onSharded(actions ...string) permission {
-	return func(x *exec) []need { return []need{{inFull(string(x.command.first.Text())), actions}} }
+func onSharded(actions ...string) rule {
+	return func(c *Command) []Need { return []Need{{InFull(string(c.first().Text())), actions}} }
 }
 
-func needsOfInsert(x *exec) []need {
-	return []need{{x.named(), x.withBypass("insert")}}
+func needsOfInsert(c *Command) []Need {
+	return []Need{{c.named(), c.withBypass("insert")}}
 }
 
 // withBypass adds to actions what the command needs so that documents are not validated.
-func (x *exec) withBypass(actions ...string) []string {
-	if x.arg("bypassDocumentValidation").True() {
+func (c *Command) withBypass(actions ...string) []string {
+	if c.arg("bypassDocumentValidation").True() {
 		return append(actions, "bypassDocumentValidation")
 	}
 	return actions
 }
 
-func needsOfUpdate(x *exec) []need {
+func needsOfUpdate(c *Command) []Need {
 	actions := []string{"find", "update"}
-	if docs, err := x.documents("updates"); err == nil {
-		for _, doc := range docs {
-			if query.Lookup(doc, "upsert").True() {
-				actions = append(actions, "insert")
-				break
-			}
-		}
+	if slices.ContainsFunc(c.Documents("updates"), func(doc []byte) bool { return query.Lookup(doc, "upsert").True() }) {
+		actions = append(actions, "insert")
 	}
-	return []need{{x.named(), x.withBypass(actions...)}}
+	return []Need{{c.named(), c.withBypass(actions...)}}
 }
 
-func needsOfFindAndModify(x *exec) []need {
+func needsOfFindAndModify(c *Command) []Need {
 	actions := []string{"find"}
-	if x.arg("remove").True() {
+	if c.arg("remove").True() {
 		actions = append(actions, "remove")
 	} else {
 		actions = append(actions, "update")
 	}
-	if x.arg("upsert").True() {
+	if c.arg("upsert").True() {
 		actions = append(actions, "insert")
 	}
-	return []need{{x.named(), x.withBypass(actions...)}}
+	return []Need{{c.named(), c.withBypass(actions...)}}
 }
 
 // needsOfBulkWrite are those of its operations.
-func needsOfBulkWrite(x *exec) []need {
-	names, _ := x.documents("nsInfo")
-	ops, _ := x.documents("ops")
-	var list []need
-	for _, op := range ops {
+func needsOfBulkWrite(c *Command) []Need {
+	names := c.Documents("nsInfo")
+	var list []Need
+	for _, op := range c.Documents("ops") {
 		for kind, actions := range map[string][]string{"insert": {"insert"}, "update": {"find", "update"}, "delete": {"find", "remove"}} {
 			n, ok := query.Lookup(op, kind).Integer()
 			if !ok || n < 0 || n >= int64(len(names)) {
@@ -209,98 +209,98 @@ func needsOfBulkWrite(x *exec) []need {
 				actions = append(actions, "insert")
 			}
 			ns := query.Lookup(names[n], "ns")
-			list = append(list, need{inFull(string(ns.Text())), x.withBypass(actions...)})
+			list = append(list, Need{InFull(string(ns.Text())), c.withBypass(actions...)})
 		}
 	}
 	return list
 }
 
-func needsOfMapReduce(x *exec) []need {
-	list := []need{{x.named(), []string{"find"}}}
-	out := x.arg("out")
+func needsOfMapReduce(c *Command) []Need {
+	list := []Need{{c.named(), []string{"find"}}}
+	out := c.arg("out")
 	if out.Type == bson.TypeString {
-		return append(list, need{account.Resource{DB: x.command.db, Collection: string(out.Text())}, []string{"insert", "remove"}})
+		return append(list, Need{account.Resource{DB: c.DB, Collection: string(out.Text())}, []string{"insert", "remove"}})
 	}
 	for mode, actions := range map[string][]string{"replace": {"insert", "remove"}, "merge": {"insert", "update"}, "reduce": {"find", "insert", "update"}} {
 		if coll := query.Lookup(out.Data, mode); out.IsDocument() && coll.Type == bson.TypeString {
 			db := query.Lookup(out.Data, "db")
-			list = append(list, need{x.inDatabase(db, string(coll.Text())), actions})
+			list = append(list, Need{c.inDatabase(db, string(coll.Text())), actions})
 		}
 	}
 	return list
 }
 
 // inDatabase is a collection of the database that a value names, or of the command's.
-func (x *exec) inDatabase(db query.Value, coll string) account.Resource {
+func (c *Command) inDatabase(db query.Value, coll string) account.Resource {
 	if db.Type == bson.TypeString {
 		return account.Resource{DB: string(db.Text()), Collection: coll}
 	}
-	return account.Resource{DB: x.command.db, Collection: coll}
+	return account.Resource{DB: c.DB, Collection: coll}
 }
 
-func needsOfDataSize(x *exec) []need {
-	return []need{{inFull(string(x.command.first.Text())), []string{"find"}}}
+func needsOfDataSize(c *Command) []Need {
+	return []Need{{InFull(string(c.first().Text())), []string{"find"}}}
 }
 
-func needsOfRename(x *exec) []need {
-	to := x.arg("to")
-	from, target := inFull(string(x.command.first.Text())), inFull(string(to.Text()))
-	if from.DB == target.DB && !x.arg("dropTarget").True() {
-		return []need{{account.Resource{DB: from.DB}, []string{"renameCollectionSameDB"}}}
+func needsOfRename(c *Command) []Need {
+	to := c.arg("to")
+	from, target := InFull(string(c.first().Text())), InFull(string(to.Text()))
+	if from.DB == target.DB && !c.arg("dropTarget").True() {
+		return []Need{{account.Resource{DB: from.DB}, []string{"renameCollectionSameDB"}}}
 	}
-	list := []need{{from, []string{"find", "dropCollection"}}, {target, []string{"insert", "createIndex"}}}
-	if x.arg("dropTarget").True() {
-		list = append(list, need{target, []string{"dropCollection"}})
+	list := []Need{{from, []string{"find", "dropCollection"}}, {target, []string{"insert", "createIndex"}}}
+	if c.arg("dropTarget").True() {
+		list = append(list, Need{target, []string{"dropCollection"}})
 	}
 	return list
 }
 
 // needsOfCreate: who may insert may create a collection, and a view only who may find what it shows.
-func needsOfCreate(x *exec) []need {
-	if on := x.arg("viewOn"); on.Type == bson.TypeString {
-		return append([]need{{x.named(), []string{"createCollection"}}}, x.needsOfView(on)...)
+func needsOfCreate(c *Command) []Need {
+	if on := c.arg("viewOn"); on.Type == bson.TypeString {
+		return append([]Need{{c.named(), []string{"createCollection"}}}, c.needsOfView(on)...)
 	}
-	if x.allows(x.named(), "insert") {
+	if c.allows(c.named(), "insert") {
 		return nil
 	}
-	return []need{{x.named(), []string{"createCollection"}}}
+	return []Need{{c.named(), []string{"createCollection"}}}
 }
 
-func needsOfCollMod(x *exec) []need {
-	list := []need{{x.named(), []string{"collMod"}}}
-	if on := x.arg("viewOn"); on.Type == bson.TypeString {
-		list = append(list, x.needsOfView(on)...)
+func needsOfCollMod(c *Command) []Need {
+	list := []Need{{c.named(), []string{"collMod"}}}
+	if on := c.arg("viewOn"); on.Type == bson.TypeString {
+		list = append(list, c.needsOfView(on)...)
 	}
 	return list
 }
 
 // needsOfView are those of the aggregation that a view is.
-func (x *exec) needsOfView(on query.Value) []need {
-	source := account.Resource{DB: x.command.db, Collection: string(on.Text())}
-	return x.needsOfPipeline(source, x.arg("pipeline"))
+func (c *Command) needsOfView(on query.Value) []Need {
+	source := account.Resource{DB: c.DB, Collection: string(on.Text())}
+	return c.needsOfPipeline(source, c.arg("pipeline"))
 }
 
 // needsOfListCollections: who asks only for the names of the own collections may do so.
-func needsOfListCollections(x *exec) []need {
-	if x.arg("nameOnly").True() && x.arg("authorizedCollections").True() && account.Touches(x.privileges(), x.command.db) {
+func needsOfListCollections(c *Command) []Need {
+	if c.arg("nameOnly").True() && c.arg("authorizedCollections").True() && account.Touches(c.Privileges, c.DB) {
 		return nil
 	}
-	return []need{{account.Resource{DB: x.command.db}, []string{"listCollections"}}}
+	return []Need{{account.Resource{DB: c.DB}, []string{"listCollections"}}}
 }
 
 // needsOfCurrentOp: everybody may see the own operations.
-func needsOfCurrentOp(x *exec) []need {
-	if x.arg("$ownOps").True() {
+func needsOfCurrentOp(c *Command) []Need {
+	if c.arg("$ownOps").True() {
 		return nil
 	}
-	return []need{{account.Cluster, []string{"inprog"}}}
+	return []Need{{account.Cluster, []string{"inprog"}}}
 }
 
 // needsOfProfile: with level -1 profile only tells the level.
-func needsOfProfile(x *exec) []need {
-	profile := account.Resource{DB: x.command.db, Collection: "system.profile"}
-	if n, ok := x.command.first.Integer(); ok && n == -1 && x.allows(profile, "find") {
+func needsOfProfile(c *Command) []Need {
+	profile := account.Resource{DB: c.DB, Collection: "system.profile"}
+	if n, ok := c.first().Integer(); ok && n == -1 && c.allows(profile, "find") {
 		return nil
 	}
-	return []need{{account.Resource{DB: x.command.db}, []string{"enableProfiler"}}}
+	return []Need{{account.Resource{DB: c.DB}, []string{"enableProfiler"}}}
 }

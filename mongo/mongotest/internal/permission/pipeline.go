@@ -1,4 +1,4 @@
-package mongotest
+package permission
 
 import (
 	"strings"
@@ -10,35 +10,37 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// inFull is the collection, or the database, that a text names in full.
-func inFull(ns string) account.Resource {
+// InFull is the collection, or the database, that a text names in full.
+func InFull(ns string) account.Resource {
 	db, coll, _ := strings.Cut(ns, ".")
 	return account.Resource{DB: db, Collection: coll}
 }
 
-func needsOfAggregate(x *exec) []need { return x.needsOfPipeline(x.named(), x.arg("pipeline")) }
+func needsOfAggregate(c *Command) []Need { return c.needsOfPipeline(c.named(), c.arg("pipeline")) }
 
 // needsOfExplain are those of the command that is explained.
-func needsOfExplain(x *exec) []need {
-	doc := x.command.first
-	if !doc.IsDocument() || len(query.ObjectOf(doc.Data)) == 0 {
+func needsOfExplain(c *Command) []Need {
+	inner := *c
+	inner.Body = c.first().Data
+	it := wire.Elements(inner.Body)
+	if !c.first().IsDocument() || !it.Next() {
 		return nil
 	}
-	first := query.ObjectOf(doc.Data)[0]
-	inner := &exec{conn: x.conn, command: command{name: first.Name, first: first.Value, db: x.command.db, raw: doc.Data}}
-	for it := wire.Elements(doc.Data); it.Next(); {
-		inner.command.args = append(inner.command.args, it.Element)
+	inner.Name = string(it.Key)
+	inner.Documents = func(field string) [][]byte {
+		var docs [][]byte
+		for _, v := range query.Elements(inner.arg(field).Data) {
+			docs = append(docs, v.Data)
+		}
+		return docs
 	}
-	if s := specs[first.Name]; s != nil {
-		return s.may(inner)
-	}
-	return nil
+	return Of(&inner)
 }
 
 // needsOfPipeline are those of an aggregation on a collection or, without one, on a database.
-func (x *exec) needsOfPipeline(on account.Resource, stages query.Value) []need {
+func (c *Command) needsOfPipeline(on account.Resource, stages query.Value) []Need {
 	if !stages.IsArray() {
-		return []need{{on, []string{"find"}}}
+		return []Need{{on, []string{"find"}}}
 	}
 	list := query.Elements(stages.Data)
 	needs := needsOfSource(on, list)
@@ -47,14 +49,14 @@ func (x *exec) needsOfPipeline(on account.Resource, stages query.Value) []need {
 			continue
 		}
 		for _, f := range query.ObjectOf(v.Data) {
-			needs = append(needs, x.needsOfStage(on, f.Name, f.Value)...)
+			needs = append(needs, c.needsOfStage(on, f.Name, f.Value)...)
 		}
 	}
 	return needs
 }
 
 // needsOfSource are those of the documents that the first stage gets or makes.
-func needsOfSource(on account.Resource, stages []query.Value) []need {
+func needsOfSource(on account.Resource, stages []query.Value) []Need {
 	var first query.Field
 	if len(stages) > 0 && stages[0].IsDocument() && len(query.ObjectOf(stages[0].Data)) > 0 {
 		first = query.ObjectOf(stages[0].Data)[0]
@@ -67,36 +69,36 @@ func needsOfSource(on account.Resource, stages []query.Value) []need {
 	}
 	switch first.Name {
 	case "$collStats":
-		return []need{{on, []string{"collStats"}}}
+		return []Need{{on, []string{"collStats"}}}
 	case "$indexStats":
-		return []need{{on, []string{"indexStats"}}}
+		return []Need{{on, []string{"indexStats"}}}
 	case "$planCacheStats":
-		return []need{{on, []string{"planCacheRead"}}}
+		return []Need{{on, []string{"planCacheRead"}}}
 	case "$listSearchIndexes":
-		return []need{{on, []string{"listSearchIndexes"}}}
+		return []Need{{on, []string{"listSearchIndexes"}}}
 	case "$documents":
 		return nil
 	case "$currentOp":
 		if option("allUsers").True() {
-			return []need{{account.Cluster, []string{"inprog"}}}
+			return []Need{{account.Cluster, []string{"inprog"}}}
 		}
 		return nil
 	case "$listLocalSessions", "$listSessions":
 		if option("allUsers").True() || !option("users").Missing() {
-			return []need{{account.Cluster, []string{"listSessions"}}}
+			return []Need{{account.Cluster, []string{"listSessions"}}}
 		}
 		return nil
 	case "$changeStream":
 		if option("allChangesForCluster").True() {
 			on = account.Resource{}
 		}
-		return []need{{on, []string{"find", "changeStream"}}}
+		return []Need{{on, []string{"find", "changeStream"}}}
 	}
-	return []need{{on, []string{"find"}}}
+	return []Need{{on, []string{"find"}}}
 }
 
 // needsOfStage are those of the other collections that a stage reads or writes.
-func (x *exec) needsOfStage(on account.Resource, name string, spec query.Value) []need {
+func (c *Command) needsOfStage(on account.Resource, name string, spec query.Value) []Need {
 	get := func(field string) query.Value {
 		if !spec.IsDocument() {
 			return query.Value{}
@@ -105,56 +107,56 @@ func (x *exec) needsOfStage(on account.Resource, name string, spec query.Value) 
 	}
 	switch name {
 	case "$lookup", "$graphLookup":
-		return x.needsOfJoin(on, get("from"), get("pipeline"))
+		return c.needsOfJoin(on, get("from"), get("pipeline"))
 	case "$unionWith":
 		if spec.Type == bson.TypeString {
-			return x.needsOfJoin(on, spec, query.Value{})
+			return c.needsOfJoin(on, spec, query.Value{})
 		}
-		return x.needsOfJoin(on, get("coll"), get("pipeline"))
+		return c.needsOfJoin(on, get("coll"), get("pipeline"))
 	case "$facet":
 		if !spec.IsDocument() {
 			return nil
 		}
-		var list []need
+		var list []Need
 		for _, f := range query.ObjectOf(spec.Data) {
-			list = append(list, x.needsOfPipeline(on, f.Value)...)
+			list = append(list, c.needsOfPipeline(on, f.Value)...)
 		}
 		return list
 	case "$out":
-		return []need{{x.target(spec, "coll"), x.withBypass("insert", "remove")}}
+		return []Need{{c.target(spec, "coll"), c.withBypass("insert", "remove")}}
 	case "$merge":
 		into := spec
 		if spec.IsDocument() {
 			into = get("into")
 		}
-		return []need{{x.target(into, "coll"), x.withBypass(mergeActions(get("whenMatched"), get("whenNotMatched"))...)}}
+		return []Need{{c.target(into, "coll"), c.withBypass(mergeActions(get("whenMatched"), get("whenNotMatched"))...)}}
 	}
 	return nil
 }
 
 // needsOfJoin are those of a collection that a stage reads, and of the stages on it.
-func (x *exec) needsOfJoin(on account.Resource, from, stages query.Value) []need {
+func (c *Command) needsOfJoin(on account.Resource, from, stages query.Value) []Need {
 	source := account.Resource{DB: on.DB}
 	switch {
 	case from.IsDocument():
-		source = x.target(from, "coll")
+		source = c.target(from, "coll")
 	case from.Type == bson.TypeString:
 		source.Collection = string(from.Text())
 	case stages.IsArray(): // it begins with $documents
-		return x.needsOfPipeline(source, stages)
+		return c.needsOfPipeline(source, stages)
 	default:
 		return nil
 	}
-	return x.needsOfPipeline(source, stages)
+	return c.needsOfPipeline(source, stages)
 }
 
 // target is the collection that a name, or {db, coll}, stands for.
-func (x *exec) target(v query.Value, field string) account.Resource {
+func (c *Command) target(v query.Value, field string) account.Resource {
 	if v.IsDocument() {
 		coll := query.Lookup(v.Data, field)
-		return x.inDatabase(query.Lookup(v.Data, "db"), string(coll.Text()))
+		return c.inDatabase(query.Lookup(v.Data, "db"), string(coll.Text()))
 	}
-	return x.inDatabase(query.Value{}, string(v.Text()))
+	return c.inDatabase(query.Value{}, string(v.Text()))
 }
 
 // mergeActions are what a $merge does in its collection.
