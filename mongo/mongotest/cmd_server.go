@@ -41,7 +41,10 @@ func cmdServerStatus(x *exec) error {
 	cursor, dst := wire.BeginEmbedded(dst, "cursor")
 	open, dst := wire.BeginEmbedded(dst, "open")
 	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
-	dst = wire.EndDocument(wire.EndDocument(wire.EndDocument(dst, open), cursor), at)
+	dst = wire.EndDocument(wire.EndDocument(dst, open), cursor)
+	ttl, dst := wire.BeginEmbedded(dst, "ttl")
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.expiration.deleted), "passes", rs.expiration.passes)
+	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
 	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
 		dst = wire.EndDocument(s.member.appendMembershipLocked(dst, "isWritablePrimary"), at)

@@ -62,6 +62,7 @@ type Deployment struct {
 	users   []*account.Account
 
 	initiation initiation
+	expiration expiration
 
 	// The replica set's configuration, beside the members' own, and what follows from it.
 	configVersion     int64
@@ -225,6 +226,9 @@ func (rs *Deployment) Close() error {
 	servers := rs.servers
 	for _, m := range rs.members {
 		m.stopTimer()
+	}
+	if t := rs.expiration.timer; t != nil {
+		t.Stop()
 	}
 	for _, s := range servers {
 		for c := range s.conns {

@@ -197,7 +197,7 @@ func TestWhatEachCommandNeeds(t *testing.T) {
 		{`{"listCommands": 1, "$db": "admin"}`, nil},
 		{`{"testVersion2": 1, "$db": "admin"}`, nil},
 		{`{"testDeprecation": 1, "$db": "admin"}`, nil},
-		{`{"replSetStepDown": 0, "$db": "admin"}`, needs("", "replSetStateChange")},
+		{`{"replSetStepDown": -1, "$db": "admin"}`, needs("", "replSetStateChange")},
 		{`{"replSetInitiate": {}, "$db": "admin"}`, needs("", "replSetConfigure")},
 		{`{"replSetGetConfig": 1, "$db": "admin"}`, needs("", "replSetGetConfig")},
 		{`{"replSetReconfig": {}, "$db": "admin"}`, needs("", "replSetConfigure")},
