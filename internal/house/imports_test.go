@@ -138,7 +138,7 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/backtrack": {},
 	"mongo/mongotest/internal/expr": {
 		"mongo/mongotest/internal/javascript", "mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack",
-		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+		"mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/geo":        {},
 	"mongo/mongotest/internal/javascript": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},

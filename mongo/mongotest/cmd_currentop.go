@@ -2,7 +2,7 @@ package mongotest
 
 import (
 	"cmp"
-	"slices"
+	"math"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
@@ -84,26 +84,54 @@ func cmdKillOp(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	found := false
 	for i := range x.command.args {
-		if string(x.command.args[i].Key) != "op" {
-			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
-		}
-		v := query.Of(x.command.args[i])
-		ops := []query.Value{v}
-		if v.IsArray() {
-			ops = query.Elements(v.Data)
-		}
-		if found = !slices.ContainsFunc(ops, func(v query.Value) bool { return !v.IsNumber() }); found {
-			for _, op := range ops {
-				id, _ := op.Integer()
-				x.conn.set.running.Kill(int32(id))
-			}
+		if name := string(x.command.args[i].Key); name != "op" {
+			return fields.Unknown(x.command.name, name)
 		}
 	}
-	if !found {
-		return mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)
+	ids, err := x.operationIDs(x.arg("op"))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		x.conn.set.running.Kill(id)
 	}
 	x.result.out = wire.AppendString(x.result.out, "info", "attempting to kill op")
 	return nil
+}
+
+// operationIDs reads the id of an operation or, since 8.3, several.
+func (x *exec) operationIDs(op query.Value) ([]int32, error) {
+	if !x.conn.set.config.version.AtLeast(8, 3) {
+		return oldOperationID(op)
+	}
+	ops := []query.Value{op}
+	if op.IsArray() {
+		ops = query.Elements(op.Data)
+	}
+	var ids []int32
+	for _, v := range ops {
+		if !v.IsNumber() {
+			return nil, mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)
+		}
+		id, _ := v.Integer()
+		ids = append(ids, int32(id))
+	}
+	return ids, nil
+}
+
+// oldOperationID reads the id of an operation as older servers do.
+func oldOperationID(op query.Value) ([]int32, error) {
+	id, whole := op.Integer()
+	switch {
+	case op.Missing():
+		return nil, mongoerr.Errorf(mongoerr.NoSuchKey, `Missing expected field "op"`)
+	case !op.IsNumber():
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, `Expected field "op" to have numeric type, but found %s`, query.TypeName(op.Type))
+	case !whole:
+		return nil, mongoerr.Errorf(mongoerr.BadValue, `Expected field "op" to have a value exactly representable as a 64-bit integer, but found op: %s`, op)
+	case id < math.MinInt32 || id > math.MaxInt32:
+		return nil, mongoerr.Errorf(26823, "invalid op : %d. Op ID cannot be represented with 32 bits", id)
+	}
+	return []int32{int32(id)}, nil
 }

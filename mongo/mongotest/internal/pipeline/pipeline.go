@@ -44,7 +44,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.survey(list); err != nil {
 		return nil, err
 	}
-	let, err := ParseLet(o.Let)
+	let, err := ParseLet(o.Let, o.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ type parser struct {
 func (p *parser) has(since version.Version) bool { return p.Version.IsZero() || p.Version.Has(since) }
 
 func newParser(o Options) *parser {
-	return &parser{Options: o, scope: (*expr.Scope)(nil).By(o.Collation), failing: new(error)}
+	return &parser{Options: o, scope: (*expr.Scope)(nil).By(o.Collation).At(o.Version), failing: new(error)}
 }
 
 // maxDepth is how deep pipelines may be in one another.
@@ -185,7 +185,7 @@ const maxDepth = 20
 func (p *parser) within(names []string) *parser {
 	inner := *p
 	inner.names = slices.Concat(p.names, names)
-	inner.scope = expr.NewScope(inner.names...).By(p.Collation)
+	inner.scope = expr.NewScope(inner.names...).By(p.Collation).At(p.Version)
 	return &inner
 }
 
