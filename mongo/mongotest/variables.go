@@ -23,7 +23,10 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-var noLet = new(pipeline.Let)
+func (x *exec) noLet() *pipeline.Let {
+	let, _ := pipeline.ParseLet(nil, x.conn.set.config.version) // nothing in it can be wrong
+	return let
+}
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
@@ -57,7 +60,7 @@ func (x *exec) hooks() (query.Hooks, error) {
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
-	if v.let, v.err = pipeline.ParseLet(v.raw); v.err != nil {
+	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.set.config.version); v.err != nil {
 		return v.hooks, v.err
 	}
 	v.hooks = v.let.Hooks()
@@ -67,29 +70,28 @@ func (x *exec) hooks() (query.Hooks, error) {
 
 // plainHooks compile expressions of commands without a let, and note that there are some.
 func (x *exec) plainHooks() query.Hooks {
+	hooks := x.noLet().Hooks()
 	return query.Hooks{
 		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Expr(v, c)
+			return hooks.Expr(v, c)
 		},
 		Pipeline: func(v query.Value, c query.Collation) (query.Pipeline, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Pipeline(v, c)
+			return hooks.Pipeline(v, c)
 		},
 		Where: func(v query.Value) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Where(v)
+			return hooks.Where(v)
 		},
 	}
 }
-
-var noLetHooks = noLet.Hooks()
 
 func (v *variables) begin(x *exec) {
 	if v.values == nil {
 		context := x.context()
 		context.Bare = x.command.spec != nil && x.command.spec.bare
-		v.values, v.err = noLet.Vars(context)
+		v.values, v.err = x.noLet().Vars(context)
 	}
 }
 
@@ -97,7 +99,7 @@ func (v *variables) begin(x *exec) {
 func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 	let := x.result.vars.let
 	if let == nil {
-		let = noLet
+		let = x.noLet()
 	}
 	let = let.With(slices.Clone(doc))
 	values, err := let.Vars(x.context())
