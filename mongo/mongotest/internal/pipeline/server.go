@@ -186,7 +186,7 @@ func serverKinds() []kind {
 	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true})
 	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(mongoerr.Errorf(31082, SearchIndexesRefused))})
 	for _, name := range []string{
-		"$geoNear", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
+		"$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
 		"$listSampledQueries", "$listClusterCatalog", "$shardedDataDistribution",
 	} {
 		kinds = append(kinds, kind{name: name, parse: refusing(unsupported("the stage " + name))})
