@@ -220,7 +220,10 @@ func (x *exec) input(a *aggregation) (input, error) {
 	}
 	in, err := x.inputLocked(a)
 	if x.result.onView {
-		return x.inputOfViewLocked(a)
+		in, err = x.inputOfViewLocked(a)
+	}
+	if err == nil {
+		err = in.of.CheckMeta()
 	}
 	return in, err
 }
@@ -236,6 +239,10 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 		}
 	}
 	var err error
+	x.result.hint = a.hint
+	if a.SearchesText() && (a.hint.Named || a.hint.Pattern != nil || a.hint.Natural != 0) {
+		return in, mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
+	}
 	if !a.Reads() || x.command.coll == "" {
 		_, err = x.collectionLocked(x.command.full) // it may be a view
 		return in, err
