@@ -141,6 +141,9 @@ func (x *exec) parse(doc []byte) error {
 	if err := c.api.CheckFields(c.name, c.args); err != nil {
 		return err
 	}
+	if err := x.authorize(); err != nil {
+		return err
+	}
 	if err := x.hear(); err != nil {
 		return err
 	}
