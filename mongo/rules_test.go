@@ -157,6 +157,7 @@ func possible(c *rules.MongoCase) bool {
 
 // check makes a case happen and compares its verdict with the attempts of the client.
 func (r *ruled) check(c *rules.MongoCase) {
+	synctest.Wait() // all that followed the case before has happened
 	client := r.on
 	if c.Off {
 		client = r.off
