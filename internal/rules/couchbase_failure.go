@@ -22,14 +22,14 @@ func ParseCouchbaseFailure(o CouchbaseOperation, text string) (retry.Reason, err
 	for _, r := range reasonRules {
 		switch {
 		case !strings.EqualFold(r.reason.String(), text):
-		case !slices.Contains(r.services, o.service):
-			return retry.ReasonUnknown, fmt.Errorf("the error is %v; no operation of the %s service, such as %s, meets it", r.reason, o.service, o.Name)
+		case !slices.Contains(CouchbaseReasons(o), r.reason):
+			return retry.ReasonUnknown, fmt.Errorf("the error is %v, which %s of the %s service does not meet", r.reason, o.Name, o.service)
 		default:
 			return r.reason, nil
 		}
 	}
 	if o.service == keyValue {
-		status, err := parseStatus(text)
+		status, err := parseStatus(o, text)
 		return reasonOfStatus(status, o), err
 	}
 	if code, err := strconv.ParseUint(text, 10, 32); err == nil {
@@ -39,8 +39,8 @@ func ParseCouchbaseFailure(o CouchbaseOperation, text string) (retry.Reason, err
 }
 
 // parseStatus reads a status in hexadecimal digits or in words.
-func parseStatus(text string) (memd.Status, error) {
-	for _, s := range CouchbaseStatuses() {
+func parseStatus(o CouchbaseOperation, text string) (memd.Status, error) {
+	for _, s := range CouchbaseStatuses(o) {
 		if words, _, _ := strings.Cut(s.String(), " (0x"); strings.EqualFold(words, text) {
 			return s, nil
 		}
@@ -51,9 +51,9 @@ func parseStatus(text string) (memd.Status, error) {
 	case err != nil && (prefixed || !errors.Is(err, strconv.ErrSyntax)):
 		return 0, fmt.Errorf("the error %q is no status; a status has at most four hexadecimal digits", text)
 	case err != nil:
-		return 0, unknownName("error", text, couchbaseFailures(CouchbaseOperation{service: keyValue}))
-	case slices.Contains(successes, s):
-		return 0, fmt.Errorf("the error is status %v, which is no failure", s)
+		return 0, unknownName("error", text, couchbaseFailures(o))
+	case isSuccess(s, o):
+		return 0, fmt.Errorf("the error is status %v, which is no failure of %s", s, o.Name)
 	default:
 		return s, nil
 	}
@@ -65,7 +65,7 @@ func couchbaseFailures(o CouchbaseOperation) []string {
 		names = append(names, r.String())
 	}
 	if o.service == keyValue {
-		for _, s := range CouchbaseStatuses() {
+		for _, s := range CouchbaseStatuses(o) {
 			words, _, _ := strings.Cut(s.String(), " (0x")
 			names = append(names, words)
 		}

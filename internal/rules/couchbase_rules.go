@@ -36,7 +36,7 @@ var anyService = []couchbaseService{keyValue, query, analytics, search, views, m
 
 var reasonRules = []reasonRule{
 	{couchbasereason.SocketNotAvailable, "If there is no usable connection to the node, nothing was sent: every operation is retried.", anyService},
-	{couchbasereason.ServiceNotAvailable, "If no node has the service, nothing was sent: every operation is retried.", anyService[1:]},
+	{couchbasereason.ServiceNotAvailable, "If no node has the service, nothing was sent: every operation is retried.", anyService[1:5]},
 	{couchbasereason.NodeNotAvailable, "If the node is not there, nothing was sent: every operation is retried.", anyService[:1]},
 	{couchbasereason.KVNotMyVBucket, "A node that does not own the vbucket (status 0x07) did nothing: every operation is always retried, whatever the strategy says.", anyService[:1]},
 	{couchbasereason.KVCollectionOutdated, "A node that does not know the collection (status 0x88) did nothing: every operation is always retried, whatever the strategy says.", anyService[:1]},
@@ -69,11 +69,13 @@ var couchbaseRules = func() []Rule {
 	return all
 }()
 
-// CouchbaseReasons returns the reasons that operations of the service of an operation meet.
+// CouchbaseReasons returns the reasons that an operation can meet. The cluster manager's 503 is temporary for reads only.
 func CouchbaseReasons(o CouchbaseOperation) []retry.Reason {
 	var list []retry.Reason
 	for _, r := range reasonRules {
-		if slices.Contains(r.services, o.service) {
+		changes := r.reason == retry.ReasonServiceResponseCodeIndicated && o.service == management && !o.idempotent
+		unlocks := r.reason == couchbasereason.KVLocked && o.Name == "unlock"
+		if slices.Contains(r.services, o.service) && !changes && !unlocks {
 			list = append(list, r.reason)
 		}
 	}

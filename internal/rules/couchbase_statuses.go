@@ -19,10 +19,11 @@ var statusReasons = map[memd.Status]retry.Reason{
 	memd.StatusUnknownScope:        couchbasereason.KVCollectionOutdated,
 	memd.StatusSyncWriteInProgress: couchbasereason.KVSyncWriteInProgress,
 	memd.StatusSyncWriteReCommit:   couchbasereason.KVSyncWriteReCommitInProgress,
-	// These three are left to the error map. That of a Couchbase server says that they are temporary.
-	memd.StatusNotInitialized: couchbasereason.KVErrorMapRetryIndicated,
-	memd.StatusOutOfMemory:    couchbasereason.KVErrorMapRetryIndicated,
-	memd.StatusBusy:           couchbasereason.KVErrorMapRetryIndicated,
+	// These are left to the error map. That of a Couchbase server says that they are temporary.
+	memd.StatusCancelled:     couchbasereason.KVErrorMapRetryIndicated,
+	memd.StatusWouldThrottle: couchbasereason.KVErrorMapRetryIndicated,
+	memd.StatusOutOfMemory:   couchbasereason.KVErrorMapRetryIndicated,
+	memd.StatusBusy:          couchbasereason.KVErrorMapRetryIndicated,
 }
 
 // successes are the statuses that are no failure of an operation, and those of the login and of range scans, which are none of the client's.
@@ -30,11 +31,17 @@ var successes = []memd.Status{
 	memd.StatusSuccess, memd.StatusSuccessDeleted, memd.StatusAuthContinue, memd.StatusRangeScanMore, memd.StatusRangeScanComplete,
 }
 
-// CouchbaseStatuses returns every status that has a name and is a failure.
-func CouchbaseStatuses() []memd.Status {
+// isSuccess reports whether a status is no failure of an operation. A look-up of several parts succeeds if some of them cannot be found.
+func isSuccess(s memd.Status, o CouchbaseOperation) bool {
+	parts := s == memd.StatusMultiFailure || s == memd.StatusMultiFailureDeleted
+	return slices.Contains(successes, s) || parts && o.Name == "lookupIn"
+}
+
+// CouchbaseStatuses returns every status that has a name and is a failure of an operation.
+func CouchbaseStatuses(o CouchbaseOperation) []memd.Status {
 	var all []memd.Status
 	for s := memd.Status(0); s <= memd.StatusXattrNotBinary; s++ {
-		if s.Known() && !slices.Contains(successes, s) {
+		if s.Known() && !isSuccess(s, o) {
 			all = append(all, s)
 		}
 	}
