@@ -117,7 +117,8 @@ func TestTheTableOfRulesGivesTheVerdictsOfTheClient(t *testing.T) {
 }
 
 func (v *verdicts) statuses(t *testing.T) {
-	onBench(t, nil, nil, func(b *bench) {
+	quiet := func(o *couchbase.ClusterOptions) { o.Tracer, o.Meter = &couchbase.NoopTracer{}, &couchbase.NoopMeter{} } // its waits are long
+	onBench(t, quiet, nil, func(b *bench) {
 		for status := range memd.StatusXattrNotBinary + 1 {
 			end := b.server.Use(couchbasetest.AnyOpcode, couchbasetest.OnKey(b.key, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
 				return couchbasetest.Fault{Status: status}
@@ -126,7 +127,8 @@ func (v *verdicts) statuses(t *testing.T) {
 				if !slices.Contains(rules.CouchbaseStatuses(o), status) {
 					return
 				}
-				<-time.After(100 * time.Millisecond) // a connection that the status has closed is there again
+				// A connection that the status has closed is there again when this operation has ended.
+				must[*couchbase.ExistsResult](b.t)(b.c.Exists("warm", &couchbase.ExistsOptions{Timeout: 10 * time.Second}))
 				v.run(b, o, reasonOf(b.t, o, strconv.FormatUint(uint64(status), 16)), status.String(), declines)
 			})
 			end()
