@@ -129,11 +129,8 @@ func (r *ruled) all(c rules.MongoCase, count *atomic.Int64) {
 // possible reports whether a case can happen.
 func possible(c *rules.MongoCase) bool {
 	o, kind := &c.Operation, c.Failure.Kind
-	transactions := c.Server != rules.Standalone && c.Server != rules.WithoutSessions
 	switch {
-	case o.EndsTransaction() && (!transactions || c.InTransaction), c.InTransaction && !transactions:
-		return false
-	case c.InRequest && (!o.MayBeInRequest() || !slices.Contains([]rules.MongoServer{rules.ReplicaSet, rules.WithoutSessions}, c.Server)):
+	case c.Check() != nil:
 		return false
 	case c.InRequest && kind == rules.MongoPoolCleared: // what clears the pool makes the other members Unknown too, and the request does not wait
 		return false
@@ -143,13 +140,11 @@ func possible(c *rules.MongoCase) bool {
 		return false
 	case c.Unacknowledged && !ruledOperations[o.Name].unacknowledged:
 		return false
-	case c.Unacknowledged: // without a reply
-		return kind == rules.MongoConnect || kind == rules.MongoHandshake || kind == rules.MongoPoolCleared
-	case kind == rules.MongoWriteConcern:
-		return o.Writes() || o.EndsTransaction()
+	case c.Unacknowledged && (kind == rules.MongoNetwork || kind == rules.MongoCancelled): // the client does not wait
+		return false
 	case kind == rules.MongoWriteErrors:
 		return slices.Contains([]string{"insert", "update", "delete"}, ruledOperations[o.Name].command)
-	case c.Server == rules.LoadBalanced && (c.InTransaction || c.Operation.Pinned()) && onNewConnection(c): // it has a connection already
+	case c.Server == rules.LoadBalanced && (c.InTransaction || o.Pinned()) && onNewConnection(c): // it has a connection already
 		return false
 	}
 	return true

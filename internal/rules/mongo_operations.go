@@ -79,12 +79,6 @@ func MongoOperationNamed(name string) (MongoOperation, error) {
 	return MongoOperation{}, unknownName("operation", name, MongoOperations())
 }
 
-// EndsTransaction reports whether the operation is commitTransaction or abortTransaction.
-func (o MongoOperation) EndsTransaction() bool { return o.kind == mongoEnd }
-
-// Writes reports whether the operation has a write concern of its own, so that it may be unacknowledged.
-func (o MongoOperation) Writes() bool { return o.kind == mongoWrite }
-
 // Pinned reports whether the operation goes to the server, or behind a load balancer to the connection, of an earlier one: of its cursor or
 // of its transaction.
 func (o MongoOperation) Pinned() bool { return o.pinned || o.kind == mongoEnd }

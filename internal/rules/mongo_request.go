@@ -17,8 +17,7 @@ func (o MongoOperation) MayBeInRequest() bool {
 
 // inRequest reports whether the request chooses the member. Only on a replica set it does.
 func (c *MongoCase) inRequest() bool {
-	set := c.Server == ReplicaSet || c.Server == WithoutSessions
-	return c.InRequest && set && c.Operation.MayBeInRequest() && !c.InTransaction
+	return c.InRequest && c.isSet() && c.Operation.MayBeInRequest() && !c.InTransaction
 }
 
 // moves reports whether a read in a request goes to another member after the failure.
