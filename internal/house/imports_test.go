@@ -21,8 +21,6 @@ type pkg struct {
 	Imports      []string
 	Deps         []string
 	GoFiles      []string
-	TestGoFiles  []string
-	XTestGoFiles []string
 	TestImports  []string
 	XTestImports []string
 	Module       *struct{ Path string }
