@@ -2,6 +2,7 @@ package couchbase_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -202,7 +203,7 @@ func troubleOf(o rules.CouchbaseOperation, reason retry.Reason) *raising {
 		return nil
 	}
 	for i, r := range raisings {
-		sameService := reason != retry.ReasonServiceResponseCodeIndicated || (r.kind == couchbase.ErrTemporaryFailure) == (o.Service() == "management")
+		sameService := reason != retry.ReasonServiceResponseCodeIndicated || errors.Is(r.kind, couchbase.ErrTemporaryFailure) == (o.Service() == "management")
 		if r.reason == reason && sameService {
 			return &raisings[i]
 		}

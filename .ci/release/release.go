@@ -13,7 +13,7 @@ import (
 
 // release is one release under way.
 type release struct {
-	ctx           context.Context
+	ctx           context.Context //nolint:containedctx // it lives as long as the release
 	root, version string
 	out           string
 	dryRun        bool

@@ -20,7 +20,8 @@ func TestExplain(t *testing.T) {
 		{nil, exitOK, []string{"mongodb.overload\n", "couchbase.KV_LOCKED\n", "Source: "}},
 		{[]string{"--backend", "couchbase"}, exitOK, []string{"couchbase.final\n"}},
 		{
-			[]string{"insertOne", "--error", "10107", "--server", "replica-set"}, exitOK,
+			[]string{"insertOne", "--error", "10107", "--server", "replica-set"},
+			exitOK,
 			[]string{"Retried at once, on a server that is selected anew; at most 2 attempts in all.", "mongodb.writes: "},
 		},
 		{[]string{"insertone", "--error", "notwritableprimary", "--deadline"}, exitOK, []string{"until the deadline", "mongodb.deadline: "}},
