@@ -40,6 +40,14 @@ const (
 	afterAcknowledgement        // the operation has ended, and only its node is sure to have it
 )
 
+var momentTexts = [...]string{
+	"before the message was executed", "when only the primary had applied the message", "after the message was executed and before its reply",
+	"when every replica had the message and before its reply", "after the operation was acknowledged",
+}
+
+// String says when the moment is.
+func (m moment) String() string { return momentTexts[m] }
+
 // moments returns the moments of a fault, which are used in turn. For a fault of the cluster, half of them leave the
 // operation applied. A primary that steps down first waits until a secondary has all its writes; its connections stay
 // open, or are closed as by servers before 4.2. A primary that is killed or partitioned loses the writes that no

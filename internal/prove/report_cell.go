@@ -56,7 +56,7 @@ func (p paint) verdict(r *Result) []string {
 		return []string{p.with(markStyle, mark) + " " + p.with(odd, "not shown")}
 	}
 	var lines []string
-	elements := r.Verdict.elements()
+	elements := r.Verdict.Elements()
 	for i, word := range r.Verdict.Words() {
 		style := styleOf(elements[i])
 		if i == 0 {
@@ -73,7 +73,7 @@ func styleOf(v Verdict) lipgloss.Style {
 	switch {
 	case v == Right:
 		return good
-	case v.right():
+	case v.IsRight():
 		return limit
 	}
 	return bad

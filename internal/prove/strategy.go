@@ -21,6 +21,19 @@ type Strategy struct {
 // the operation until the server answers.
 func (s Strategy) learns() bool { return s.RetryWrites || s.twoSteps }
 
+// stepName returns the name of a step in texts.
+func (s Strategy) stepName(step Step) string {
+	switch {
+	case s.twoSteps && step == FirstStep:
+		return "first step"
+	case s.twoSteps:
+		return "second step"
+	case step == FirstStep:
+		return "update"
+	}
+	return "read" // of Couchbase's CAS loop
+}
+
 // applying returns the step that applies an operation.
 func (s Strategy) applying() Step {
 	if s.twoSteps {
