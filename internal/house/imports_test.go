@@ -147,7 +147,8 @@ var ours = map[string][]string{
 	"internal/figures":                    {},
 	"internal/mutation":                   {},
 	"internal/prove":                      {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "retry"},
-	"cmd/holdfast":                        {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/report":                     {"internal/prove"},
+	"cmd/holdfast":                        {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "internal/report", "mongo/mongotest", "couchbase/couchbasetest"},
 	"internal/mockcontrol":                {"couchbase/couchbasetest"},
 	"internal/spectest":                   {"internal/filelock"},
 	"internal/spectest/unified":           {"mongo"}, // with the build tag spec_holdfast

@@ -20,7 +20,7 @@ func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	if columns >= tableWidth && len(r.Strategies) > 1 {
 		body = r.table(p)
 	}
-	parts := []string{body, p.paragraph(r.Legend(), columns), r.unexpected(p, columns), p.paragraph(r.Conditions(), columns)}
+	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), p.paragraph(r.Conditions(), columns)}
 	parts = append(parts, p.with(bold, wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
@@ -99,10 +99,8 @@ func (r *Report) list(p paint) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Legend returns lines that explain the matrix.
-func (r *Report) Legend() []string {
-	return append([]string{tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"}, r.Backend.legend...)
-}
+// marks explains the marks of the table.
+const marks = tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"
 
 // paragraph returns lines as secondary text.
 func (p paint) paragraph(lines []string, columns int) string {
