@@ -1,11 +1,13 @@
-// Opens a page of holdfast prove --html in Chromium and prints, as JSON, what is wrong with it and what was checked.
+// Opens a page of holdfast prove --html in Chromium and prints, as JSON, the problems that it has, and how much was checked.
 //
 //     node browser.mjs CHROMIUM PAGE
-//     node browser.mjs CHROMIUM PAGE PICTURES   also takes pictures of the parts of the page that picture.json names
-import {readFileSync, mkdirSync} from 'node:fs'
+//
+// With a list of pictures it makes these instead: a picture has the name of a mode, the id of the section at its top, its height and its file.
+//
+//     node browser.mjs CHROMIUM PAGE '[{"mode": "dark", "at": "matrix", "height": 700, "file": "dark.png"}]'
+import {readFileSync} from 'node:fs'
 import {createRequire} from 'node:module'
 import {pathToFileURL} from 'node:url'
-import path from 'node:path'
 import {chromium} from 'playwright-core'
 
 const [executablePath, file, pictures] = process.argv.slice(2)
@@ -16,7 +18,6 @@ const modes = [
   {name: 'light', colorScheme: 'light', viewport: {width: 1280, height: 900}},
   {name: 'dark', colorScheme: 'dark', viewport: {width: 1280, height: 900}},
   {name: 'phone', colorScheme: 'light', viewport: {width: 360, height: 740}},
-  {name: 'phone in the dark', colorScheme: 'dark', viewport: {width: 360, height: 740}},
 ]
 
 const problems = []
@@ -64,7 +65,7 @@ async function links(page, mode) {
 async function table(page, mode) {
   const [cells, rows] = await page.$$eval('table', ([t]) => [t.querySelectorAll('td').length, t.querySelectorAll('tbody tr').length])
   const seen = await page.locator('table').ariaSnapshot()
-  const count = (role) => seen.split('\n').filter((l) => l.trim().startsWith(`- ${role}`)).length
+  const count = (role) => seen.split('\n').filter((l) => new RegExp(`^ *- '?${role}\\b`).test(l)).length
   if (count('cell') !== cells || count('rowheader') !== rows || count('columnheader') !== cells / rows + 1) {
     report(mode.name, `a screen reader gets ${count('cell')} of ${cells} cells, ${count('rowheader')} row headers and ${count('columnheader')} column headers`)
   }
@@ -80,9 +81,13 @@ async function keyboard(page, mode) {
     await page.keyboard.press('Tab')
     const at = await page.evaluate(() => {
       const e = document.activeElement
-      return {href: e.getAttribute('href'), inCell: e.closest('td') !== null, name: e.innerText, outline: getComputedStyle(e).outlineStyle}
+      return {
+        href: e.getAttribute('href'), inCell: e.closest('td') !== null, ended: e === document.body, name: e.innerText,
+        visible: getComputedStyle(e).outlineStyle !== 'none',
+      }
     })
-    if (at.outline === 'none') report(mode.name, `the focus on ${at.name} is not visible`)
+    if (at.ended) break
+    if (!at.visible) report(mode.name, `the focus on "${at.name}" is not visible`)
     if (at.inCell && wanted.delete(at.href)) last = at.href
     if (wanted.size === 0) break
   }
@@ -100,17 +105,16 @@ async function keyboard(page, mode) {
 // print checks that closed parts are open on paper.
 async function print(page, mode) {
   await page.emulateMedia({media: 'print', colorScheme: 'light'})
-  const hidden = await page.$$eval('details > :not(summary)', (all) => all.filter((e) => e.getBoundingClientRect().height === 0).length)
+  const hidden = await page.$$eval('details > :not(summary)', (all) => all.filter((e) => !e.checkVisibility()).length)
   if (hidden > 0) report(mode.name, `${hidden} closed parts are not printed`)
 }
 
 // shoot takes the pictures that are asked for.
 async function shoot(page, mode) {
-  mkdirSync(pictures, {recursive: true})
-  for (const p of JSON.parse(readFileSync(path.join(pictures, 'pictures.json')))) {
-    if (p.mode !== mode.name) continue
-    await page.evaluate((id) => { location.hash = id }, p.at)
-    await page.screenshot({path: path.join(pictures, p.name), animations: 'disabled'})
+  for (const p of JSON.parse(pictures).filter((p) => p.mode === mode.name)) {
+    await page.setViewportSize({width: mode.viewport.width, height: p.height})
+    await page.evaluate((id) => document.getElementById(id).scrollIntoView(), p.at)
+    await page.screenshot({path: p.file})
   }
 }
 
