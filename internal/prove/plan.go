@@ -40,13 +40,12 @@ const (
 	afterAcknowledgement        // the operation has ended, and only its node is sure to have it
 )
 
-var momentTexts = [...]string{
-	"before the message was executed", "when only the primary had applied the message", "after the message was executed and before its reply",
-	"when every replica had the message and before its reply", "after the operation was acknowledged",
+// String returns the moment in words.
+func (m moment) String() string {
+	return [...]string{
+		"before the execution", "when the primary has applied it", "before the reply", "when every replica has it", "after the acknowledgement",
+	}[m]
 }
-
-// String says when the moment is.
-func (m moment) String() string { return momentTexts[m] }
 
 // moments returns the moments of a fault, which are used in turn. For a fault of the cluster, half of them leave the
 // operation applied. A primary that steps down first waits until a secondary has all its writes; its connections stay

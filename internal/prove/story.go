@@ -57,17 +57,17 @@ const (
 type StoryEvent struct {
 	Kind EventKind
 	At   time.Duration
-	// Step is the name of the step of a call or a message. Number counts the calls, or the messages, from 1.
+	// Step is the name of the step of a call or a message. Number counts the calls, or the messages, from 1. A fault of the cluster has that
+	// of the message of this operation that met it.
 	Step   string
 	Number int
 	// Error is the error of a call, of the operation, or of the reply to a message; "" if there was none.
 	Error string
 	Claim Claim // what a call or the operation showed to the application
-	// Fault is the fault of the cluster, or the fault that this one message met; nil if there was none. When says at which moment of its
-	// message a fault of the cluster happened, and Own that it was a message of this operation.
+	// Fault is the fault of the cluster, or the fault that this one message met; nil if there was none. When is the moment of a fault of
+	// the cluster that this operation met.
 	Fault *FaultKind
 	When  string
-	Own   bool
 
 	Message StoryMessage
 }

@@ -106,14 +106,14 @@ func (t *teller) message(id messageID, step Step) {
 		event.Message.Effect = Pending
 		t.add(event, arrived)
 		if t.waits(h) {
-			t.struck(h)
+			t.struck(h, t.messages)
 		}
 		event.Kind, arrived = MessageExecuted, latest(arrived, at)
 	}
 	t.executed(&event, h, executed, found)
 	t.add(event, arrived)
 	if h != nil && h.ofCluster() && h.moment != afterAcknowledgement {
-		t.struck(h)
+		t.struck(h, t.messages)
 	}
 }
 
@@ -209,13 +209,17 @@ func (t *teller) hitOf(id messageID) *hit {
 // ofCluster reports whether the fault is a state of the cluster that passes.
 func (h *hit) ofCluster() bool { return h.kind.breaksCluster() || h.kind == Outage }
 
-// struck adds a fault of the cluster, once.
-func (t *teller) struck(h *hit) {
+// struck adds a fault of the cluster, once. message is the number of the message that met it, or 0.
+func (t *teller) struck(h *hit, message int) {
 	if t.told[h] {
 		return
 	}
 	t.told[h] = true
-	t.add(StoryEvent{Kind: ClusterStruck, Fault: &h.kind, When: h.moment.String(), Own: h.op == t.id}, h.struck)
+	e := StoryEvent{Kind: ClusterStruck, Fault: &h.kind, Number: message}
+	if h.op == t.id {
+		e.When = h.moment.String()
+	}
+	t.add(e, h.struck)
 }
 
 // cluster adds the states of the cluster between the first and the last event.
@@ -229,7 +233,7 @@ func (t *teller) cluster() {
 			continue
 		}
 		if h.op == t.id || h.struck.Before(until) && (h.struck.After(t.began) || h.lastsUntil(t.began)) || t.undone(h) {
-			t.struck(h)
+			t.struck(h, 0)
 			t.passing(h, until)
 		}
 	}

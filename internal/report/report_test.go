@@ -78,7 +78,8 @@ func TestEachEventHasItsSentence(t *testing.T) {
 		want  string
 	}{
 		{prove.StoryEvent{Kind: prove.ClusterStruck, Fault: &killed}, "the primary died."},
-		{prove.StoryEvent{Kind: prove.ClusterStruck, Fault: &killed, Own: true, When: "in the night"}, "the primary died, in the night."},
+		{prove.StoryEvent{Kind: prove.ClusterStruck, Fault: &killed, Number: 2, When: "before the reply"}, "the primary died (message 2: before the reply)."},
+		{prove.StoryEvent{Kind: prove.ClusterStruck, Fault: &killed, When: "after the acknowledgement"}, "the primary died (after the acknowledgement)."},
 		{prove.StoryEvent{Kind: prove.ClusterWritable, Fault: &killed}, "a new primary accepted writes."},
 		{prove.StoryEvent{Kind: prove.ClusterRepaired, Fault: &killed}, "the member that had died came back."},
 		{prove.StoryEvent{Kind: prove.ClusterStruck, Fault: &unnamed}, "the fault “overload” began."},

@@ -47,10 +47,14 @@ func server(e *prove.StoryEvent) string {
 }
 
 func struck(e *prove.StoryEvent) string {
-	if e.Own {
-		return phraseOf(e.Fault).strikes + ", " + e.When + "."
+	strikes := phraseOf(e.Fault).strikes
+	switch {
+	case e.Number > 0:
+		return fmt.Sprintf("%s (message %d: %s).", strikes, e.Number, e.When)
+	case e.When != "":
+		return fmt.Sprintf("%s (%s).", strikes, e.When)
 	}
-	return phraseOf(e.Fault).strikes + "."
+	return strikes + "."
 }
 
 // effect tells what a server did with a message, and what became of the reply.
