@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -25,6 +26,8 @@ type trial struct {
 	settings   Settings
 	dial       Dial
 	deployment Deployment
+	// do, if not nil, replaces the strategy's code.
+	do func(context.Context, *doing) error
 }
 
 // newTrial returns a trial of mixed failures with a sound client and sound servers.
@@ -41,6 +44,9 @@ func (tr trial) run(t *testing.T) (r Result) {
 	failures, err := tr.deployment.Backend().FailuresNamed([]string{tr.failure})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if tr.do != nil {
+		list[0].do = tr.do
 	}
 	synctest.Test(t, func(t *testing.T) {
 		r = runCell(t.Context(), list[0], failures[0], 0, tr.settings, tr.dial, tr.deployment)

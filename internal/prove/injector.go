@@ -26,6 +26,7 @@ type injector struct {
 	arrived map[messageID]time.Time
 	refused map[OpID]*hit
 	ending  map[OpID]*hit // the faults that happen when their operation has ended
+	delayed map[OpID]*delayed
 	hits    []*hit
 	failure error     // the first error of a fault or of healing
 	armed   bool      // the next message begins the outage
@@ -44,12 +45,14 @@ type hit struct {
 	healed  bool      // for a fault of the cluster: it accepted writes again
 	// For a fault of the cluster, the times at which it accepted writes again, and was repaired. They are zero if it did not come to that.
 	writable, repaired time.Time
+	// others are the other messages of the operation of a delayed one.
+	others []messageID
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, document func(OpID) string, twoSteps bool) *injector {
 	return &injector{
 		ctx: ctx, plan: p, referee: r, site: s, document: document, twoSteps: twoSteps, began: time.Now(),
-		seen: make(map[part][]messageID), arrived: make(map[messageID]time.Time), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit),
+		seen: make(map[part][]messageID), arrived: make(map[messageID]time.Time), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit), delayed: make(map[OpID]*delayed),
 	}
 }
 
@@ -101,6 +104,8 @@ func (i *injector) oneMessage(h *hit) treatment {
 		return treatment{before: happened, loseRequest: true}
 	case h.kind == ReplyLost:
 		return treatment{after: happened, loseReply: true}
+	case h.kind == RequestDelayed:
+		return i.delay(h)
 	case h.kind == CommandRefused:
 		i.mu.Lock()
 		i.refused[h.op] = h
@@ -152,8 +157,10 @@ func (i *injector) swallow(h *hit) {
 	_ = i.site.awaitWritable(i.ctx) // if it fails, the healing has the error
 }
 
-// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now.
+// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now. Its delayed
+// message arrives.
 func (i *injector) ended(id OpID, acknowledged bool) {
+	i.deliver(id)
 	i.mu.Lock()
 	h := i.ending[id]
 	delete(i.ending, id)

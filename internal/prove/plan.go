@@ -63,7 +63,7 @@ func (k FaultKind) moments() []moment {
 		return []moment{beforeExecution, afterCommit}
 	case FailedOver:
 		return []moment{beforeExecution, afterAcknowledgement, beforeExecution, afterReplication}
-	case RequestLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, DocumentLocked:
+	case RequestLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, DocumentLocked, RequestDelayed:
 	}
 	return []moment{beforeExecution}
 }

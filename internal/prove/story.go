@@ -35,6 +35,7 @@ const (
 	ClusterRepaired                  // what the fault took away came back
 	CallEnded                        // the client returned
 	OperationEnded                   // the strategy returned: for the application the outcome is settled
+	Swept                            // a sweep after the load executed a message for the operation
 	EventsOmitted                    // Number events are left out
 )
 

@@ -32,6 +32,7 @@ func (t *teller) tell() []StoryEvent {
 	}
 	t.add(StoryEvent{Kind: OperationEnded, Error: textOf(t.err), Claim: t.claim}, t.ended)
 	t.cluster()
+	t.swept()
 	slices.SortStableFunc(t.events, func(a, b StoryEvent) int { return cmp.Compare(a.At, b.At) })
 	return shortened(t.events)
 }
@@ -131,6 +132,18 @@ func (t *teller) executionOf(h *hit, journalled time.Time) time.Time {
 		return latest(journalled, h.writable)
 	}
 	return latest(journalled, h.struck)
+}
+
+// swept adds the messages of the sweep that applied the operation.
+func (t *teller) swept() {
+	for i := range t.book.journal {
+		e := &t.book.journal[i]
+		if _, own := t.injector.arrived[e.id]; own || !e.applied || e.key != t.id.String() {
+			continue
+		}
+		t.times++
+		t.add(StoryEvent{Kind: Swept, Message: StoryMessage{Server: e.server, Effect: Applies, Times: t.times, Lost: e.lost}}, e.at)
+	}
 }
 
 func latest(a, b time.Time) time.Time {

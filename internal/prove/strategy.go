@@ -15,6 +15,8 @@ type Strategy struct {
 	// failFast means that Couchbase's client retries only after the reasons for which it always does.
 	failFast bool
 	do       func(context.Context, *doing) error
+	// sweep, if not nil, applies the operations that have only their first step. It runs after the load of each cell.
+	sweep func(context.Context, Client) error
 }
 
 // learns reports whether the strategy can know, after a transient fault, whether the operation was applied: it can repeat
@@ -34,10 +36,6 @@ func (s Strategy) stepName(step Step) string {
 	return "read" // of Couchbase's CAS loop
 }
 
-// applying returns the step that applies an operation.
-func (s Strategy) applying() Step {
-	if s.twoSteps {
-		return SecondStep
-	}
-	return FirstStep
-}
+// applies reports whether a step applies an operation, now or later: a sweep applies those that have only their first step. The second
+// step of Couchbase's CAS loop only reads.
+func (s Strategy) applies(step Step) bool { return step == FirstStep || s.twoSteps }

@@ -33,7 +33,7 @@ func laneOf(k prove.EventKind) int {
 		return strategyLane
 	case prove.CallBegan, prove.CallEnded:
 		return clientLane
-	case prove.MessageArrived, prove.MessageExecuted:
+	case prove.MessageArrived, prove.MessageExecuted, prove.Swept:
 		return serverLane
 	case prove.ClusterStruck, prove.ClusterWritable, prove.ClusterRepaired:
 	}
@@ -106,7 +106,7 @@ func endOf(begin prove.EventKind) (end prove.EventKind, long bool) {
 	case prove.ClusterStruck:
 		return prove.ClusterWritable, true
 	case prove.MessageArrived, prove.MessageExecuted, prove.ClusterWritable, prove.ClusterRepaired, prove.CallEnded, prove.OperationEnded,
-		prove.EventsOmitted:
+		prove.Swept, prove.EventsOmitted:
 	}
 	return 0, false
 }

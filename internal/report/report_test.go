@@ -71,6 +71,8 @@ func TestEachEventHasItsSentence(t *testing.T) {
 	refused.Error = "error 13"
 	unknown := message(prove.EffectUnknown, nil)
 	unknown.Message.Server = -1
+	swept := message(prove.Applies, nil)
+	swept.Kind, swept.Message.Times = prove.Swept, 2
 	late := message(prove.Applies, nil)
 	late.Kind, late.Message.Times, late.Message.Lost = prove.MessageExecuted, 1, true
 	for _, c := range []struct {
@@ -90,6 +92,7 @@ func TestEachEventHasItsSentence(t *testing.T) {
 		{message(prove.Pending, nil), "message 3, the update, reached server 1. The server did not execute it yet."},
 		{refused, "message 3, the update, reached server 1. The server refused it: error 13."},
 		{unknown, "message 3, the update, reached the server. The server executed it. This server has no journal, so the page cannot tell the effect."},
+		{swept, "the sweep after the load found the first step of the operation. The server applied the operation again. It has applied it twice now."},
 		{late, "server 1 processed message 3, which had waited. The server applied the operation. Later the cluster lost this change."},
 		{
 			prove.StoryEvent{Kind: prove.CallEnded, Step: "read", Number: 1, Error: `timeout | {"id":1}`, Claim: prove.NotApplied},

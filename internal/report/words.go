@@ -34,6 +34,8 @@ func sentence(s *prove.Story, e *prove.StoryEvent) string {
 		return callEnded(e)
 	case prove.OperationEnded:
 		return operationEnded(s, e)
+	case prove.Swept:
+		return "the sweep after the load found the first step of the operation. " + effect(e)
 	case prove.EventsOmitted:
 	}
 	return fmt.Sprintf("more of the same began. This page leaves %d events out here.", e.Number)

@@ -30,7 +30,7 @@ func New[C Cursor](collection Source[C], o Options) (*Collection, error) {
 	}
 	strategy := o.Strategy
 	if strategy == nil {
-		strategy = retry.Once()
+		strategy = retry.Overload(1, retry.Once())
 	}
 	engine, err := retry.New(retry.Options{Strategy: strategy, Observer: o.Observer})
 	if err != nil {

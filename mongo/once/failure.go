@@ -25,6 +25,8 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 	switch {
 	case err == nil:
 		return retry.Failure{}
+	case isOverload(err):
+		f.Reason = retry.ReasonOverloaded
 	case isNoAnswer(err):
 		f.Stage, f.Reason = retry.StageInFlight, retry.ReasonNetworkError
 	case ctx.Err() != nil, mongo.IsTimeout(err):
@@ -41,6 +43,12 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 // no longer.
 func isNoAnswer(err error) bool {
 	return mongo.IsNetworkError(err) && !mongo.IsTimeout(err)
+}
+
+// isOverload reports whether an overloaded server has refused the command.
+func isOverload(err error) bool {
+	var e mongo.LabeledError
+	return errors.As(err, &e) && e.HasErrorLabel("SystemOverloadedError") && e.HasErrorLabel("RetryableError")
 }
 
 func hasCode(err error, codes []int) bool {

@@ -23,7 +23,8 @@ type Options struct {
 	// UniqueKeys are fields, besides _id, that have a unique index. A delete of one document, or an idempotent update of one, may name its
 	// document by such a field.
 	UniqueKeys []string
-	// Strategy decides about retries of each step. Nil: one retry at once, [retry.Once].
+	// Strategy decides about retries of each step. Nil: one retry, at once or, if the server is overloaded, after a
+	// random delay.
 	Strategy retry.Strategy
 	// Observer receives the events of all steps. Nil: none.
 	Observer retry.Observer
