@@ -31,7 +31,7 @@ type cell struct {
 	Expectation           string // whether the verdict is the expected one; "" without a verdict
 	Odd                   bool   // it is not as expected
 	Why                   string // why there is no verdict
-	Summary               string
+	Summary               []string
 	Numbers               []number
 	Stories               []story
 }
@@ -75,7 +75,7 @@ func newPage(r *prove.Report) page {
 func newCell(strategy, failure string, r *prove.Result) cell {
 	c := cell{
 		ID: r.Failure + "--" + r.Strategy, Strategy: strategy, Failure: failure,
-		Summary: strings.Join(r.Summary(), ", "), Numbers: numbers(r),
+		Summary: r.Summary(), Numbers: numbers(r),
 	}
 	c.judge(r)
 	for i := range r.Stories {

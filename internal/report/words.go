@@ -65,8 +65,10 @@ func effect(e *prove.StoryEvent) string {
 	words := []string{effectWords(e)}
 	executed := m.Effect != prove.Pending && m.Effect != prove.NotExecuted && m.Effect != prove.Declined
 	switch {
-	case executed && m.NoReply:
+	case executed && m.NoReply && e.Kind == prove.MessageArrived:
 		words = append(words, "The connection broke before the reply. The client did not get it.")
+	case executed && m.NoReply:
+		words = append(words, "The client did not get the reply.")
 	case executed && e.Error != "":
 		words = append(words, fmt.Sprintf("Its reply was an error: %s.", e.Error))
 	}
