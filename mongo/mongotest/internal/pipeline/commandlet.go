@@ -31,7 +31,7 @@ func ParseLet(doc []byte) (*Let, error) {
 func (l *Let) With(constants []byte) *Let {
 	all := &Let{letVariables{slices.Clone(l.variables.names), slices.Clone(l.variables.expressions)}}
 	for _, f := range query.ObjectOf(constants) {
-		all.add(f.Name, fixed{f.Value})
+		all.add(f.Name, &fixed{f.Value})
 	}
 	return all
 }

@@ -102,13 +102,13 @@ func (s *facet) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
-		var out object
+		out := make(object, len(s.names))
 		for i, name := range s.names {
 			found, err := collect(chain(r, s.pipelines[i], streamOf(docs)))
 			if err != nil {
 				return nil, err
 			}
-			out = out.Set(name, documents(found))
+			out[i] = field{Name: name, Value: documents(found)}
 		}
 		return [][]byte{out.Made().Data}, nil
 	})

@@ -81,11 +81,11 @@ func fillOutput(output Value) (values, methods object, err error) {
 		case !value.Missing() && method != "":
 			return nil, nil, mongoerr.Errorf(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 		case !value.Missing():
-			values = values.Set(f.Name, object{}.Set("$ifNull", array([]Value{path, value})).Document())
+			values = append(values, field{Name: f.Name, Value: object{}.Set("$ifNull", array([]Value{path, value})).Document()})
 		case method == "locf":
-			methods = methods.Set(f.Name, object{}.Set("$locf", path).Document())
+			methods = append(methods, field{Name: f.Name, Value: object{}.Set("$locf", path).Document()})
 		case method == "linear":
-			methods = methods.Set(f.Name, object{}.Set("$linearFill", path).Document())
+			methods = append(methods, field{Name: f.Name, Value: object{}.Set("$linearFill", path).Document()})
 		case method != "":
 			return nil, nil, mongoerr.Errorf(6050202, "Method must be either locf or linear")
 		}

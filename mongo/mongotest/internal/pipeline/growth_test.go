@@ -287,6 +287,8 @@ func fits(name string, i int) bool {
 	switch name {
 	case "$denseRank", "$documentNumber", "$rank", "$expMovingAvg", "$linearFill", "$locf", "$shift":
 		return i == 0
+	case "$accumulator": // is of $group only
+		return false
 	case "$derivative":
 		return i > 0
 	case "$mergeObjects":

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -17,6 +16,7 @@ type windowStage struct {
 	keys   []fieldPath     // of the order
 	rising bool            // the first key is ascending
 	output []windowField
+	paths  *shape // of the output
 }
 
 // windowField is one field to set.
@@ -81,7 +81,7 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &windowStage{}
+	s := &windowStage{paths: newShape(keepOthers)}
 	if err := s.parseOrder(p.Collation, fields.Get("sortBy")); err != nil {
 		return nil, err
 	}
@@ -132,12 +132,10 @@ func (s *windowStage) field(p *parser, f field) error {
 	if err != nil {
 		return err
 	}
-	for _, other := range s.output {
-		a, b := path.String()+".", other.path.String()+"."
-		if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
-			return mongoerr.Errorf(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
-		}
+	if _, _, found := s.paths.collision(path); found {
+		return mongoerr.Errorf(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
 	}
+	s.paths.add(path, nil)
 	fn, err := s.parseFunction(p, f)
 	s.output = append(s.output, windowField{path, fn})
 	return err
@@ -167,17 +165,19 @@ func (s *windowStage) run(r *runner, in stream) stream {
 
 // setIn sets the fields in the documents of one partition, in one document after the other.
 func (s *windowStage) setIn(r *runner, part *partition) stream {
-	functions := make([]windowValues, len(s.output))
+	functions, values, set := make([]windowValues, len(s.output)), make([]fixed, len(s.output)), newShape(keepOthers)
 	for i, f := range s.output {
 		functions[i] = f.function.begin(r, part)
+		set.add(f.path, &values[i])
 	}
 	return func(yield func([]byte, error) bool) {
 		for i, doc := range part.docs {
 			var err error
-			for j, f := range s.output {
-				if doc, err = f.set(r, doc, i, functions[j]); err != nil {
-					break
-				}
+			for j := 0; j < len(values) && err == nil; j++ {
+				values[j].value, err = functions[j](i)
+			}
+			if err == nil {
+				doc, err = set.apply(r, doc)
 			}
 			if !yield(doc, err) || err != nil {
 				return
@@ -186,22 +186,11 @@ func (s *windowStage) setIn(r *runner, part *partition) stream {
 	}
 }
 
-// set sets the field in the i-th document.
-func (f windowField) set(r *runner, doc []byte, i int, values windowValues) ([]byte, error) {
-	v, err := values(i)
-	if err != nil {
-		return nil, err
-	}
-	add := newShape(keepOthers)
-	add.add(f.path, fixed{v})
-	return add.apply(r, doc)
-}
-
 // fixed is an expression of a known value.
 type fixed struct{ value Value }
 
 // Eval returns the value.
-func (f fixed) Eval(*expr.Env) (Value, error) { return f.value, nil }
+func (f *fixed) Eval(*expr.Env) (Value, error) { return f.value, nil }
 
 // partitions splits documents by the value of partitionBy, in its order, and sorts each part.
 func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error) {

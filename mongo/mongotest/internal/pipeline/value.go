@@ -58,11 +58,11 @@ func lastOfEach(v Value) Value {
 		}
 		return array(elements)
 	case bson.TypeEmbeddedDocument:
-		var o object
+		var b query.Builder
 		for _, f := range query.ObjectOf(v.Data) {
-			o = o.Set(f.Name, lastOfEach(f.Value))
+			b.Set(f.Name, lastOfEach(f.Value))
 		}
-		return o.Document()
+		return b.Document()
 	}
 	return v
 }

@@ -52,3 +52,6 @@ func (b *Builder) Get(name string) Value {
 
 // Made is Object.Made.
 func (b *Builder) Made() Value { return b.fields.Made() }
+
+// Document is Object.Document.
+func (b *Builder) Document() Value { return b.fields.Document() }
