@@ -54,12 +54,14 @@ func (tr trial) run(t *testing.T) (r Result) {
 	return r
 }
 
-// figureSettings returns the settings of the figures, with many more faults than the command has.
+// figureSettings returns the settings of the figures, with many more faults than the command has, except with the race detector.
 func figureSettings(seed int) Settings {
 	s := MongoDB.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // on the fake clock
-	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
+	if !raceEnabled {
+		s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
+	}
 	return s
 }
 

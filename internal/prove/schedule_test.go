@@ -46,7 +46,7 @@ func TestTheHitsFollowTheSchedule(t *testing.T) {
 		{Memory(), RetryableWrites, Mixed, false},
 		{Memory(), TwoStep, Mixed, true},
 		{Memory(), Once, "delayed-request", true},
-		{CouchbaseMemory(), BestEffort, Mixed, false},
+		{CouchbaseMemory(), BestEffort, "rebalance", false},
 	} {
 		t.Run(c.strategy+" "+c.failure, func(t *testing.T) {
 			backend := c.deployment.Backend()
