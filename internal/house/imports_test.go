@@ -146,7 +146,7 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/mongoerr":   {},
 	"internal/figures":                    {},
 	"internal/mutation":                   {},
-	"internal/prove":                      {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "retry"},
+	"internal/prove":                      {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "mongo/once", "retry", "retry/mongoreason"},
 	"internal/report":                     {"internal/prove"},
 	"cmd/holdfast":                        {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "internal/report", "mongo/mongotest", "couchbase/couchbasetest"},
 	"internal/mockcontrol":                {"couchbase/couchbasetest"},
