@@ -62,7 +62,7 @@ var ours = map[string][]string{
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
 	"internal/couchbase/services":   {"internal/couchbase/clustermap", "retry", "retry/couchbasereason"},
-	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/mutant", "mongo/once", "retry", "retry/mongoreason"},
+	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/mutant", "retry"},
 	"internal/couchbase/nodescript": {"internal/couchbase/memd", "internal/memnet"},
 	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/mutant", "retry", "retry/couchbasereason"},
 	"internal/couchbase/kv":         {"internal/couchbase/memd", "internal/scramclient", "retry"},
