@@ -103,6 +103,9 @@ func (t *teller) message(id messageID, step Step) {
 	if found {
 		event.Message.Server = executed.server
 	}
+	if h != nil && !h.ofCluster() {
+		event.Fault = &h.kind
+	}
 	if at := t.executionOf(h, executed.at); at.Sub(arrived) > executedAtOnce || t.waits(h) {
 		event.Message.Effect = Pending
 		t.add(event, arrived)
@@ -156,9 +159,6 @@ func latest(a, b time.Time) time.Time {
 // executed sets the effect of a message on its server.
 func (t *teller) executed(event *StoryEvent, h *hit, e entry, found bool) {
 	m := &event.Message
-	if h != nil && !h.ofCluster() {
-		event.Fault = &h.kind
-	}
 	switch m.Effect = t.effect(event, h, e, found); m.Effect {
 	case Applies:
 		t.times++
@@ -254,7 +254,7 @@ func (t *teller) cluster() {
 
 // lastsUntil reports whether a fault that struck before had not passed at a time.
 func (h *hit) lastsUntil(at time.Time) bool {
-	return h.struck.Before(at) && !(latest(h.writable, h.repaired).Before(at) && h.healed)
+	return h.struck.Before(at) && (!h.healed || !latest(h.writable, h.repaired).Before(at))
 }
 
 // undone reports whether a fault may have undone the operation: it is the first one that loses writes after its begin.

@@ -117,7 +117,7 @@ func (d *drawing) messageLine(i int, e *prove.StoryEvent) {
 		return
 	}
 	class := "m"
-	if e.Message.Effect == prove.NotExecuted || e.Message.NoReply {
+	if e.Message.Effect == prove.NotExecuted || e.Message.NoReply || delayed(e) {
 		class = "m b"
 	}
 	fmt.Fprintf(d, `<line class="%s" x1="%.1f%%" x2="%.1f%%" y1="%d" y2="%d"/>`, class, d.at[i], d.at[i], lineOf(clientLane), lineOf(serverLane))

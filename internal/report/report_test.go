@@ -71,6 +71,9 @@ func TestEachEventHasItsSentence(t *testing.T) {
 	refused.Error = "error 13"
 	unknown := message(prove.EffectUnknown, nil)
 	unknown.Message.Server = -1
+	delayedRequest := prove.RequestDelayed
+	lateRequest := message(prove.Unchanged, &delayedRequest)
+	lateRequest.Kind = prove.MessageExecuted
 	swept := message(prove.Applies, nil)
 	swept.Kind, swept.Message.Times = prove.Swept, 2
 	late := message(prove.Applies, nil)
@@ -93,7 +96,12 @@ func TestEachEventHasItsSentence(t *testing.T) {
 		{refused, "message 3, the update, reached server 1. The server refused it: error 13."},
 		{unknown, "message 3, the update, reached the server. The server executed it. This server has no journal, so the page cannot tell the effect."},
 		{swept, "the sweep after the load found the first step of the operation. The server applied the operation again. It has applied it twice now."},
-		{late, "server 1 processed message 3, which had waited. The server applied the operation. Later the cluster lost this change."},
+		{
+			message(prove.Pending, &delayedRequest),
+			"the client sent message 3, the update, to server 1. The connection broke, and the network held the message back.",
+		},
+		{lateRequest, "the network delivered message 3, the update, to server 1. The server executed it, and found nothing to change."},
+		{late, "server 1 processed message 3, the update, which had waited. The server applied the operation. Later the cluster lost this change."},
 		{
 			prove.StoryEvent{Kind: prove.CallEnded, Step: "read", Number: 1, Error: `timeout | {"id":1}`, Claim: prove.NotApplied},
 			"the client returned an error (call 1): “timeout”. The error says that the server did not apply the read.",

@@ -21,9 +21,9 @@ func sentence(s *prove.Story, e *prove.StoryEvent) string {
 	case prove.CallBegan:
 		return fmt.Sprintf("the strategy called the client for the %s (call %d).", e.Step, e.Number)
 	case prove.MessageArrived:
-		return fmt.Sprintf("message %d, the %s, reached %s. %s", e.Number, e.Step, server(e), effect(e))
+		return arrived(e)
 	case prove.MessageExecuted:
-		return fmt.Sprintf("%s processed message %d, which had waited. %s", server(e), e.Number, effect(e))
+		return executed(e)
 	case prove.ClusterStruck:
 		return struck(e)
 	case prove.ClusterWritable:
@@ -40,6 +40,23 @@ func sentence(s *prove.Story, e *prove.StoryEvent) string {
 	}
 	return fmt.Sprintf("more of the same began. This page leaves %d events out here.", e.Number)
 }
+
+func arrived(e *prove.StoryEvent) string {
+	if delayed(e) {
+		return fmt.Sprintf("the client sent message %d, the %s, to %s. The connection broke, and the network held the message back.", e.Number, e.Step, server(e))
+	}
+	return fmt.Sprintf("message %d, the %s, reached %s. %s", e.Number, e.Step, server(e), effect(e))
+}
+
+func executed(e *prove.StoryEvent) string {
+	if delayed(e) {
+		return fmt.Sprintf("the network delivered message %d, the %s, to %s. %s", e.Number, e.Step, server(e), effect(e))
+	}
+	return fmt.Sprintf("%s processed message %d, the %s, which had waited. %s", server(e), e.Number, e.Step, effect(e))
+}
+
+// delayed reports whether the network delivers the message late.
+func delayed(e *prove.StoryEvent) bool { return e.Fault != nil && *e.Fault == prove.RequestDelayed }
 
 func server(e *prove.StoryEvent) string {
 	if e.Message.Server < 0 {
