@@ -102,7 +102,7 @@ func (c *cell) judge(r *prove.Result) {
 	}
 	c.Expectation, c.Odd = "as expected", !r.AsExpected()
 	if c.Odd {
-		c.Expectation = fmt.Sprintf("not as expected: %s", r.Expected)
+		c.Expectation = fmt.Sprintf("not as expected (expected: %s)", r.Expected)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestThePageHasEveryStateOfACell(t *testing.T) {
 	page := b.String()
 	for _, want := range []string{
 		"○</b> <span>not available</span>", "not ours to break", "○</b> <span>interrupted</span>", "■</b> <span>error</span>", "audit: &lt;b&gt;no&lt;/b&gt;", "○</b> <span>not shown</span>", "3 of 200",
-		"■</b> <span>over-counts</span>", "▲</b> <span>loses</span>", "not as expected: right", "●</b> <span>right</span>", "EOF &lt;script&gt;", `href="#outage--five-blind"`, `id="outage--five-blind"`,
+		"■</b> <span>over-counts</span>", "▲</b> <span>loses</span>", "not as expected (expected: right)", "●</b> <span>right</span>", "EOF &lt;script&gt;", `href="#outage--five-blind"`, `id="outage--five-blind"`,
 		"No operation met a fault.",
 	} {
 		if !strings.Contains(page, want) {
