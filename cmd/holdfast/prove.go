@@ -22,7 +22,7 @@ type proveCommand struct {
 	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
-	Lag      time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries."`
+	Lag      time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries. With a long one a cell may need a longer --duration."`
 	Schedule bool          `help:"Print the planned faults of the first operations, and run nothing. The same seed has the same schedule."`
 	Rollback bool          `name:"rollbacks" help:"MongoDB: also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
 	Writers  int           `default:"4" help:"The number of writers of a cell."`

@@ -19,7 +19,7 @@ type Counts struct {
 	// Extra operations were applied twice or more.
 	Extra int `json:"extra"`
 	// Misreported operations are those for which the client's claim "applied" or "not applied" was wrong. With a strategy
-	// that can know better they are also those that were applied and errored, except in an outage.
+	// that can know better they are also those that were applied and errored, except after a permanent fault.
 	Misreported int `json:"misreported"`
 	// FailedButApplied operations errored and were applied once: the count is right, but the report is wrong.
 	FailedButApplied int `json:"failed_but_applied"`

@@ -30,7 +30,7 @@ func followed(hits []*hit, s Schedule, twoSteps bool) (n int) {
 	}
 	for _, h := range hits {
 		want := planned[h.op.String()]
-		if got := h.planned.scheduled(h.op, want.Step != 0); got == want && (!twoSteps || h.step == want.Step) {
+		if got := h.scheduled(h.op, want.Step != 0); got == want && (!twoSteps || h.step == want.Step) {
 			n++
 		}
 	}

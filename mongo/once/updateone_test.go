@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 var (
 	requestLost = mongotest.Fault{LoseRequest: true}
 	replyLost   = mongotest.Fault{LoseReply: true}
+	overloaded  = mongotest.Fault{Error: &mongotest.CommandError{
+		Code: 462, Message: "too many requests", Labels: []string{"SystemOverloadedError", "RetryableError"},
+	}}
 )
 
 // One fault at any message of an update does no harm; two at the attempts of one step are an error, after which a sweep makes the state true.
@@ -39,6 +43,8 @@ func TestLostMessages(t *testing.T) {
 			"second step, its retry too":          {1: requestLost, 2: requestLost},
 			"second step, the reply to its retry": {1: requestLost, 2: replyLost},
 			"second step, both replies":           {1: replyLost, 2: replyLost},
+			"first step, an overloaded server":    {0: overloaded},
+			"second step, an overloaded server":   {1: overloaded},
 		} {
 			t.Run(fmt.Sprintf("%s, upsert %v", name, inserts), func(t *testing.T) {
 				inWorld(t, once.Options{}, func(w *world) {
@@ -51,6 +57,8 @@ func TestLostMessages(t *testing.T) {
 					w.sweep(w.t.Context())
 					var failed *once.Error
 					switch {
+					case err != nil && strings.Contains(name, "overloaded"):
+						w.t.Errorf("%v; want another attempt", err)
 					case err == nil && result.MatchedCount+result.UpsertedCount != 1:
 						w.t.Errorf("%+v", result)
 					case err == nil:
