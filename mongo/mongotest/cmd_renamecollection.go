@@ -29,6 +29,11 @@ func cmdRenameCollection(x *exec) error {
 		return err
 	}
 	x.result.target = r.from
+	for _, ns := range [...]string{r.from, r.to} {
+		if err := x.checkOplog(ns); err != nil {
+			return err
+		}
+	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
 		err := x.renameLocked(x.conn.member, r, note)
