@@ -34,7 +34,7 @@ type explainCommand struct {
 
 // Run prints the rules, the verdict for a case, or the attempts of an error's text.
 func (c *explainCommand) Run(s *session) error {
-	p := printer{w: s.stdout, json: c.JSON, columns: min(terminalOf(s.stdout).columns, unknownColumns)}
+	p := printer{w: s.stdout, json: c.JSON, columns: min(terminalOf(s.stdout, s.getenv).columns, unknownColumns)}
 	switch {
 	case c.Text != "" && (c.Operation != "" || c.Error != ""):
 		return usageError(errors.New("--text excludes an operation and --error"))

@@ -153,7 +153,7 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 }
 
 func (c *proveCommand) experiment(s *session, m prove.Matrix) (*prove.Report, error) {
-	p := newProgress(s.stderr, terminalOf(s.stderr))
+	p := newProgress(s.stderr, terminalOf(s.stderr, s.getenv))
 	defer p.end()
 	m.Progress = p.event
 	return m.Run(s.ctx)
@@ -163,7 +163,7 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 	if c.JSON {
 		return report.WriteJSON(s.stdout)
 	}
-	t := terminalOf(s.stdout)
+	t := terminalOf(s.stdout, s.getenv)
 	if err := report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv)); err != nil || !c.Figures {
 		return err
 	}

@@ -48,7 +48,7 @@ type FailedToken struct {
 const mostFailed = 1000
 
 // Sweep applies the updates that clients have left pending. It may run beside clients and other sweeps, and be repeated. An update that a
-// document refuses stays pending and is reported. Without an index on the times of the tokens, a sweep reads the whole collection; see
+// document refuses stays pending and is reported. When ctx ends, Sweep waits at most two seconds for the update that it is making, and counts it. Without an index on the times of the tokens, a sweep reads the whole collection; see
 // [Collection.SweepIndex]. With an error it returns also the result so far.
 func (c *Collection) Sweep(ctx context.Context, o SweepOptions) (SweepResult, error) {
 	if o.OlderThan <= 0 {
@@ -121,7 +121,9 @@ func (s *sweep) document(ctx context.Context, document bson.Raw) error {
 func (s *sweep) token(ctx context.Context, key bson.RawValue, t token) error {
 	at, err := none, error(nil)
 	if !s.options.ReportOnly {
-		if at, err = s.applyToken(ctx, key, t); endsSweep(ctx, err) {
+		applying, end := outliving(ctx, lastUpdate)
+		defer end()
+		if at, err = s.applyToken(applying, key, t); endsSweep(applying, err) {
 			return err
 		}
 	}
@@ -129,10 +131,28 @@ func (s *sweep) token(ctx context.Context, key bson.RawValue, t token) error {
 	if !s.options.ReportOnly {
 		s.countOutcome(key, t, at, err)
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	return context.Cause(ctx)
+}
+
+// lastUpdate is how long a sweep whose context has ended waits for the update that it is making, so that it can be counted.
+const lastUpdate = 2 * time.Second
+
+// outliving returns a context that ends grace after ctx, and the function that releases it.
+func outliving(ctx context.Context, grace time.Duration) (longer context.Context, release func()) {
+	longer, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			end(context.Cause(ctx))
+		case <-longer.Done():
+		}
+	})
+	return longer, func() {
+		stop()
+		end(nil)
 	}
-	return nil
 }
 
 // endsSweep reports whether an error is not one of a document, so that the next one would meet it too.
