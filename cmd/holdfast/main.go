@@ -56,6 +56,7 @@ func interruptible() context.Context {
 type cli struct {
 	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
 	Sweep   sweepCommand   `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
+	Explain explainCommand `cmd:"" help:"Print the rules of retries, the verdict for one operation and error, or the attempts of an error's text in words."`
 	Mock    mockServers    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/once"
@@ -33,6 +34,7 @@ type swept struct {
 	Tokens    int64        `json:"tokens"`
 	Applied   int64        `json:"applied"`
 	Abandoned int64        `json:"abandoned"`
+	Gone      int64        `json:"gone"`
 	Pending   int64        `json:"pending"`
 	Oldest    *time.Time   `json:"oldest,omitempty"`
 	Failures  []sweptToken `json:"failures,omitempty"`
@@ -49,19 +51,24 @@ type sweptToken struct {
 
 // Run finishes the pending updates of the collections, one after the other.
 func (c *sweepCommand) Run(s *session) error {
-	spaces, err := c.namespaces()
-	if err != nil {
+	if err := c.check(); err != nil {
 		return usageError(err)
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(c.URI).SetServerSelectionTimeout(c.Timeout).SetAppName("holdfast sweep"))
+	o := options.Client().ApplyURI(c.URI).SetServerSelectionTimeout(c.Timeout).SetAppName("holdfast sweep")
+	client, err := mongo.Connect(o.SetReadPreference(readpref.Primary()))
 	if err != nil {
 		return usageError(fmt.Errorf("--uri: %w", err))
 	}
 	defer func() { _ = client.Disconnect(context.WithoutCancel(s.ctx)) }()
 	left := int64(0)
-	for _, ns := range spaces {
-		result, err := c.sweep(s, client.Database(ns[0]).Collection(ns[1]))
-		report := reportOf(ns[0]+"."+ns[1], result, err)
+	for _, ns := range c.NS {
+		database, collection, _ := strings.Cut(ns, ".")
+		updates, err := once.New(client.Database(database).Collection(collection), once.Options{Field: c.Field, Finished: c.Finished})
+		if err != nil {
+			return usageError(err)
+		}
+		result, err := c.sweep(s, ns, updates)
+		report := reportOf(ns, result, err)
 		if !c.ReportOnly {
 			left += report.Pending
 		}
@@ -83,31 +90,45 @@ func (c *sweepCommand) Run(s *session) error {
 	return nil
 }
 
-// namespaces returns the databases and the collections.
-func (c *sweepCommand) namespaces() ([][2]string, error) {
-	if c.OlderThan <= 0 {
-		return nil, fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+func (c *sweepCommand) check() error {
+	switch {
+	case c.OlderThan <= 0:
+		return fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout is %v; it must be positive", c.Timeout)
+	case c.BatchSize < 0:
+		return fmt.Errorf("--batch-size is %d; it must not be negative", c.BatchSize)
 	}
-	all := make([][2]string, len(c.NS))
-	for i, ns := range c.NS {
-		database, collection, ok := strings.Cut(ns, ".")
-		if !ok || database == "" || collection == "" {
-			return nil, fmt.Errorf("--ns is %q; it must be a database and a collection with a dot between them", ns)
+	for _, ns := range c.NS {
+		if err := checkNamespace(ns); err != nil {
+			return fmt.Errorf("--ns is %q; %w", ns, err)
 		}
-		all[i] = [2]string{database, collection}
 	}
-	return all, nil
+	return nil
 }
 
-func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.SweepResult, error) {
-	updates, err := once.New(collection, once.Options{Field: c.Field, Finished: c.Finished})
-	if err != nil {
-		return once.SweepResult{}, err
+// checkNamespace refuses names that no server takes, https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions.
+func checkNamespace(ns string) error {
+	const longestDatabase, longest = 63, 255 // bytes
+	database, collection, _ := strings.Cut(ns, ".")
+	switch {
+	case database == "" || collection == "":
+		return errors.New("it must be a database and a collection with a dot between them")
+	case len(database) > longestDatabase || len(ns) > longest:
+		return fmt.Errorf("the name of a database has at most %d bytes, and the whole at most %d", longestDatabase, longest)
+	case strings.ContainsAny(database, "/\\ \"$\x00"):
+		return errors.New("the name of a database has no space, quotation mark, slash, backslash, dollar sign and zero byte")
+	case collection[0] == '.' || strings.ContainsAny(collection, "$\x00"):
+		return errors.New("the name of a collection does not begin with a dot, and has no dollar sign and zero byte")
 	}
+	return nil
+}
+
+func (c *sweepCommand) sweep(s *session, ns string, updates *once.Collection) (once.SweepResult, error) {
 	o := once.SweepOptions{OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize}
 	if t := terminalOf(s.stderr); t.is {
 		o.Progress = func(r once.SweepResult) {
-			fmt.Fprintf(s.stderr, "\r%s: %d documents, %d updates applied\x1b[K", collection.Name(), r.Documents, r.Applied)
+			fmt.Fprintf(s.stderr, "\r%s: %d documents, %d updates applied\x1b[K", ns, r.Documents, r.Applied)
 		}
 		defer fmt.Fprint(s.stderr, "\r\x1b[K")
 	}
@@ -117,7 +138,7 @@ func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.Swe
 func reportOf(ns string, r once.SweepResult, err error) swept {
 	report := swept{
 		Namespace: ns, Documents: r.Documents, Tokens: r.Tokens, Applied: r.Applied, Abandoned: r.Abandoned,
-		Pending: r.Tokens - r.Applied - r.Abandoned,
+		Gone: r.Gone, Pending: r.Tokens - r.Applied - r.Abandoned - r.Gone,
 	}
 	if !r.Oldest.IsZero() {
 		report.Oldest = &r.Oldest
@@ -143,8 +164,8 @@ func (c *sweepCommand) print(s *session, r swept) error {
 	if r.Oldest != nil {
 		oldest = ", the oldest of " + r.Oldest.Format(time.RFC3339)
 	}
-	_, err := fmt.Fprintf(s.stdout, "%s: %d updates in %d documents%s: %d applied, %d abandoned, %d pending\n",
-		r.Namespace, r.Tokens, r.Documents, oldest, r.Applied, r.Abandoned, r.Pending)
+	_, err := fmt.Fprintf(s.stdout, "%s: %d updates in %d documents%s: %d applied, %d abandoned, %d gone, %d pending\n",
+		r.Namespace, r.Tokens, r.Documents, oldest, r.Applied, r.Abandoned, r.Gone, r.Pending)
 	for _, f := range r.Failures {
 		if err == nil {
 			_, err = fmt.Fprintf(s.stdout, "  document %s, token %s of %s: %s\n", f.Document, f.Token, f.At.Format(time.RFC3339), f.Error)

@@ -13,7 +13,7 @@ type terminal struct {
 	is      bool // the output is a terminal
 }
 
-const unknownColumns = 100
+const unknownColumns = 120
 
 func terminalOf(w io.Writer) terminal {
 	f, ok := w.(*os.File)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -356,16 +354,6 @@ func (x *exec) readableLocked() error {
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil
-}
-
-// simpleCollation refuses every collation but the one that compares bytes.
-func simpleCollation(command string, e *wire.Element) error {
-	doc := e.Document()
-	it := wire.Elements(doc)
-	if doc == nil || !it.Next() || string(it.Key) == "locale" && string(it.Text()) == "simple" {
-		return nil
-	}
-	return fields.Unsupported(command, "collation")
 }
 
 // limit is how long the command may wait, negative if it may as long as it wants.

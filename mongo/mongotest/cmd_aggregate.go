@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -29,10 +28,10 @@ type aggregation struct {
 	hint      store.Hint
 	stages    []byte
 	let       []byte
-	collation query.Collation
-	cursor    bool // the option is there
-	bypass    bool // do not validate the written documents
-	explain   bool // tell the plan
+	collating
+	cursor  bool // the option is there
+	bypass  bool // do not validate the written documents
+	explain bool // tell the plan
 }
 
 func cmdAggregate(x *exec) error {
@@ -60,6 +59,7 @@ func cmdAggregate(x *exec) error {
 	if collectionless && len(a.stages) == len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
+	a.inheritFor(x)
 	err := a.parse(x.pipelineOptions(x.command.db, x.command.coll))
 	if !isNoStage(err) {
 		err = cmp.Or(x.command.api.CheckPipeline(a.stages), err)
@@ -135,11 +135,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
-		found, err := collation.Parse(e.Value)
-		if found != nil {
-			a.collation = found
-		}
-		return err
+		return a.parseCollation(e)
 	case "explain":
 		if e.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
@@ -147,6 +143,14 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		a.explain = e.True()
 	}
 	return nil
+}
+
+// inheritFor gives the aggregation the collation of its collection, unless it reads changes.
+func (a *aggregation) inheritFor(x *exec) {
+	first := query.Lookup(query.Lookup(a.stages, "0").Data, changes.Stage)
+	if x.command.coll != "" && first.Missing() {
+		a.inherit(x, x.command.full)
+	}
 }
 
 // pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
@@ -163,7 +167,7 @@ func (a *aggregation) parse(o pipeline.Options) error {
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.
-	o.Let, o.Collation = slices.Clone(a.let), a.collation
+	o.Let, o.Collation = slices.Clone(a.let), a.rule()
 	a.Pipeline, err = pipeline.Parse(slices.Clone(a.stages), o)
 	return err
 }
@@ -206,14 +210,20 @@ func (x *exec) input(a *aggregation) (input, error) {
 	}
 	defer x.conn.set.mu.Unlock()
 	x.result.seen = min(x.result.seen, x.conn.member.data.Log.Last()) // the other collections are read later, as they are now
-	if t := a.Target(); t != nil {
-		if err := x.checkIndexLocked(t); err != nil {
+	if a.Target() != nil {
+		if err := x.checkIndexLocked(a); err != nil {
 			return input{}, err
 		}
 	}
+	if err := x.joinedViewsLocked(a); err != nil {
+		return input{}, err
+	}
 	in, err := x.inputLocked(a)
 	if x.result.onView {
-		return x.inputOfViewLocked(a)
+		in, err = x.inputOfViewLocked(a)
+	}
+	if err == nil {
+		err = in.of.CheckMeta()
 	}
 	return in, err
 }
@@ -224,16 +234,20 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 		return in, err
 	}
 	if first := a.Filter(); first != nil {
-		if _, ok := first.ID(); ok || len(first.IDScans()) > 0 {
+		if first.FindsByID() {
 			in.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
 	var err error
+	x.result.hint = a.hint
+	if a.SearchesText() && (a.hint.Named || a.hint.Pattern != nil || a.hint.Natural != 0) {
+		return in, mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
+	}
 	if !a.Reads() || x.command.coll == "" {
 		_, err = x.collectionLocked(x.command.full) // it may be a view
 		return in, err
 	}
-	in.sort, in.collation = a.SortByID(), a.collation
+	in.sort, in.collating = a.SortByID(), a.collating
 	in.scan, err = x.scanLocked(&in.criteria, (*store.Collection).Frozen)
 	return in, err
 }

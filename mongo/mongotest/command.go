@@ -153,6 +153,9 @@ func (x *exec) parse(doc []byte) error {
 // generic takes an element that every command may have, or adds it to the args.
 func (x *exec) generic(e *wire.Element) error {
 	c := &x.command
+	if e.Type == bson.TypeNull && fields.NullIsNone(string(e.Key)) {
+		return nil
+	}
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {

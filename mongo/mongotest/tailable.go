@@ -64,6 +64,10 @@ func (x *exec) tail(s *search) error {
 // checkTail refuses what does not go together with a tailable cursor.
 func (s *search) checkTail(x *exec) error {
 	switch {
+	case s.filter.Near() != nil:
+		return mongoerr.Errorf(mongoerr.BadValue, "Tailable cursors and geo $near cannot be used together")
+	case s.filter.Text() != nil:
+		return mongoerr.Errorf(mongoerr.BadValue, "text and tailable cursor not allowed in same query")
 	case !s.tailable:
 		return mongoerr.Errorf(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case x.inTransaction():

@@ -84,6 +84,7 @@ func (x *exec) plainHooks() query.Hooks {
 			x.result.vars.begin(x)
 			return hooks.Where(v)
 		},
+		Searches: hooks.Searches,
 	}
 }
 
@@ -108,15 +109,15 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 
 // criteria say which documents a command or a statement is about.
 type criteria struct {
-	filter    query.Filter
-	hint      store.Hint
-	sort      *query.Sort     // nil for none
-	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
-	collation query.Collation // nil if strings are compared by their bytes
-	flaw      error           // the error of the collation
-	vars      any             // the values of the variables in the filter, and of what else the statement has
-	inOrder   bool            // find finds the documents in the order of the sort
-	verdicts  query.Verdicts  // what is known of documents, nil if that is not kept
+	filter   query.Filter
+	hint     store.Hint
+	sort     *query.Sort    // nil for none
+	natural  int64          // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
+	flaw     error          // the error of the collation
+	vars     any            // the values of the variables in the filter, and of what else the statement has
+	inOrder  bool           // find finds the documents in the order of the sort
+	verdicts query.Verdicts // what is known of documents, nil if that is not kept
+	collating
 }
 
 // compile compiles the filter.
@@ -124,6 +125,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if c.flaw != nil {
 		return c.flaw
 	}
+	c.inherit(x, x.command.full)
 	hooks, err := x.hooks()
 	if err != nil {
 		return err
@@ -134,11 +136,38 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 }
 
 func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
-	if err := c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
+	if err := c.filter.ParseCollated(filter, hooks, c.rule()); err != nil {
+		return err
+	}
+	if err := c.checkSearch(); err != nil {
 		return err
 	}
 	return c.checkNatural()
 }
+
+// checkSearch refuses what does not go together with $near and $text.
+func (c *criteria) checkSearch() error {
+	near, text := c.filter.Near() != nil, c.filter.Text() != nil
+	for _, name := range c.sort.Metas() {
+		if err := c.filter.MetaFlaw(name); err != nil {
+			return err
+		}
+	}
+	switch {
+	case near && c.natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "geoNear expression not allowed with $natural sort order")
+	case near && c.hint.Natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "geoNear expression not allowed with $natural hint")
+	case text && c.natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "text expression not allowed with $natural sort order")
+	case text && (c.hint.Named || c.hint.Pattern != nil || c.hint.Natural != 0):
+		return mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
+	}
+	return nil
+}
+
+// searches reports whether the documents are searched by distance or by words.
+func (c *criteria) searches() bool { return c.filter.Near() != nil || c.filter.Text() != nil }
 
 // compileForUpdate compiles the filter of an update, which may be an upsert.
 func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert bool) error {
@@ -150,7 +179,7 @@ func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert boo
 
 // parseUpdate compiles an update of what the criteria find.
 func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
-	hooks.Collation = c.collation
+	hooks.Collation = c.rule()
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
@@ -164,7 +193,7 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 
 // readsByID reports whether a collection is read by its index of _id because it is sorted by that.
 func (c *criteria) readsByID(def *store.Definition) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
+	return c.sort.ByID() != 0 && c.collation == def.Options.Collation && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -185,16 +214,28 @@ func (c *criteria) checkNatural() error {
 type scan struct {
 	view  store.View
 	index *store.Index // of the hint, nil for none
+	store.Search
 }
 
 // scanLocked returns what a search of the command's collection looks at. whole decides for how long it may.
 func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View) (p scan, err error) {
 	c, err := x.collectionLocked(x.command.full)
+	if c == nil && (err == nil || x.result.onView) && q.filter.Text() != nil && x.command.name != "count" {
+		x.result.onView = false
+		return p, store.NoTextIndex(x.command.full, true)
+	}
 	if err != nil || c == nil {
 		return p, err
 	}
+	q.hint.Collation = q.collation
 	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {
 		return p, err
+	}
+	if q.searches() {
+		if p.Search, err = c.Def.Searching(x.command.full, &q.filter, &q.hint, p.index); err != nil {
+			return p, err
+		}
+		p.index = nil
 	}
 	if q.inOrder = q.readsByID(c.Def); !q.inOrder && p.index == nil && q.hint.Natural == 0 {
 		if one, ok := c.ByID(&q.filter); ok {
@@ -209,11 +250,15 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 // find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
 // the element by which the document matched.
 func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
-	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts}
-	var err error
-	if q.inOrder {
+	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts, Text: p.Text}
+	err := p.Flaw
+	switch {
+	case err != nil:
+	case q.inOrder:
 		err = p.view.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
-	} else {
+	case q.searches():
+		err = x.findBySearch(q, p, visit)
+	default:
 		err = p.view.FindBy(p.index, &q.hint, &q.filter, &x.result.match, visit)
 	}
 	if err != nil {
@@ -241,11 +286,12 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 }
 
 // order is the order that is asked for, nil for none.
-func (c *criteria) order() *query.Sort { return c.sort.Collated(c.collation) }
+func (c *criteria) order() *query.Sort { return c.sort.Collated(c.rule()) }
 
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var best found
+	var sorted []byte // the best one, with what the search found out
 	var unsortable error
 	order := q.order()
 	if order != nil {
@@ -257,8 +303,9 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 				return false
 			}
 		}
-		if best.doc == nil || order.Compare(r.Doc, best.doc) < 0 {
-			best = found{r.Key, r.Doc, x.result.match}
+		doc := query.WithMeta(r.Doc, x.result.match.Found)
+		if best.doc == nil || order.Compare(doc, sorted) < 0 {
+			best, sorted = found{r.Key, r.Doc, x.result.match}, doc
 		}
 		return order != nil && !q.inOrder
 	})

@@ -63,7 +63,7 @@ func (l *Let) Vars(c Context) (any, error) {
 // Hooks returns what lets filters use $expr and updates be pipelines.
 func (l *Let) Hooks() query.Hooks {
 	h := hooks(l.scope())
-	h.Refused, h.Where = nil, where
+	h.Refused, h.Where, h.Searches = nil, where, query.Searches{Near: true, Text: true}
 	h.Pipeline = func(stages Value, c query.Collation) (query.Pipeline, error) { return ParseUpdate(stages, l, c) }
 	return h
 }

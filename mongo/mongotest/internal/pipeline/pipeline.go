@@ -74,7 +74,12 @@ func (p *Pipeline) First() (string, Value) {
 }
 
 // Reads reports whether the pipeline reads the collection: its first stage makes no documents of its own.
-func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
+func (p *Pipeline) Reads() bool {
+	return len(p.steps) == 0 || !p.steps[0].source && !searches(p.steps[0])
+}
+
+// SearchesText reports whether the pipeline begins with a search for words.
+func (p *Pipeline) SearchesText() bool { return len(p.steps) > 0 && searchesText(p.steps[0]) }
 
 // Gathers reports whether a stage takes all documents before it gives the first, other than a sort, which the real server's
 // collection does.
@@ -167,6 +172,7 @@ type parser struct {
 	scope  *expr.Scope
 	depth  int
 	update bool
+	nested bool // in a pipeline of another stage
 	// failing is the first error of evaluating a constant expression. The real server does that when all is parsed.
 	failing *error
 }

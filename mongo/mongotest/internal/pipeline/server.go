@@ -27,7 +27,7 @@ var collStatsOptions = []option{
 	{name: "operationStats"},
 	{name: "queryExecStats", types: ofObject},
 	{name: "storageStats", types: ofObject},
-	{name: "targetAllNodes"},
+	{name: "targetAllNodes", plain: true},
 }
 
 func surveyCollStats(_ *parser, name string, spec Value) error {
@@ -187,7 +187,7 @@ func serverKinds() []kind {
 	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true, since: version.Of(6, 0, 9)})
 	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(mongoerr.Errorf(31082, SearchIndexesRefused))})
 	for _, name := range []string{
-		"$geoNear", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
+		"$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
 		"$listSampledQueries", "$listClusterCatalog", "$shardedDataDistribution",
 	} {
 		kinds = append(kinds, kind{name: name, parse: refusing(unsupported("the stage " + name))})

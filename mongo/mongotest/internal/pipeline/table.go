@@ -45,6 +45,7 @@ func init() {
 		{name: "$unionWith", parse: parseUnionWith, survey: surveyUnionWith},
 		{name: "$lookup", parse: parseLookup, survey: surveyLookup},
 		{name: "$graphLookup", parse: parseGraphLookup, survey: surveyGraphLookup},
+		{name: "$geoNear", parse: parseGeoNear, alone: true},
 		{name: "$documents", parse: parseDocuments, first: true, source: true, alone: true},
 		{name: "$group", parse: parseGroup},
 		{name: "$sortByCount", parse: parseSortByCount},

@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"slices"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Record is one stored document. Neither it nor the document's bytes ever change; an update puts another record in its place.
@@ -116,10 +114,6 @@ func (c *Collection) compact() {
 func (c *Collection) Scan(visit func(r *Record) bool) {
 	v := c.Now()
 	v.Scan(visit)
-}
-
-func byID(a, b *Record) int {
-	return query.Compare(query.Lookup(a.Doc, "_id"), query.Lookup(b.Doc, "_id"))
 }
 
 // PageSize is by how many bytes a file grows.
