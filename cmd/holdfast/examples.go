@@ -33,6 +33,11 @@ var examplesOf = map[string][]commandExample{
 		{"Count the updates that are pending for ten minutes or more", "holdfast sweep --uri mongodb://127.0.0.1:27017/ --ns shop.counters --report-only"},
 		{"Finish them", "holdfast sweep --uri mongodb://127.0.0.1:27017/ --ns shop.counters --ns shop.carts"},
 	},
+	"explain": {
+		{"All rules", "holdfast explain"},
+		{"The verdict for one case", "holdfast explain insertOne --error 10107 --server replica-set"},
+		{"The same about Couchbase", "holdfast explain --backend couchbase get --error KV_TEMPORARY_FAILURE"},
+	},
 	"mock": {
 		{"A replica set of three members on free ports, until Ctrl-C", "holdfast mock"},
 		{"A sharded cluster with two mongos", "holdfast mock --mongos 2"},

@@ -59,6 +59,7 @@ type cli struct {
 	Topology   topologyCommand   `cmd:"" help:"Show the members of a MongoDB deployment, and which of them reads go to."`
 	Check      checkCommand      `cmd:"" help:"Check whether a MongoDB deployment and a connection string are set up so that operations survive."`
 	Sweep      sweepCommand      `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
+	Explain    explainCommand    `cmd:"" help:"Print the rules of retries, the verdict for one operation and error, or the attempts of an error's text in words."`
 	Mock       mockServers       `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Version    versionCommand    `cmd:"" help:"Print the version; holdfast --version does the same."`

@@ -15,6 +15,7 @@ type proveCommand struct {
 	Backend  string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The database to test: mongodb or couchbase."`
 	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
 	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
+	HTML     string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
 	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
@@ -38,6 +39,11 @@ func (c *proveCommand) Run(s *session) error {
 	if c.Schedule {
 		return m.WriteSchedule(s.stdout, c.JSON)
 	}
+	page, err := openPage(c.HTML)
+	if err != nil {
+		return usageError(err)
+	}
+	defer page.discard()
 	leave, err := c.deploy(s, &m)
 	if err != nil {
 		return err
@@ -52,11 +58,18 @@ func (c *proveCommand) Run(s *session) error {
 	if printErr := c.print(s, report); printErr != nil {
 		return errors.Join(err, printErr)
 	}
-	switch odd := len(report.Unexpected()); {
-	case report.Interrupted:
+	if report.Interrupted {
 		return &failure{exitInterrupted, errors.New("interrupted")}
-	case err != nil:
+	}
+	if err = errors.Join(err, page.write(report)); err != nil {
 		return err
+	}
+	return c.verdict(report)
+}
+
+// verdict returns the error of --check.
+func (c *proveCommand) verdict(report *prove.Report) error {
+	switch odd := len(report.Unexpected()); {
 	case c.Check && odd > 0:
 		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
 	case c.Check && report.Shown() == 0:

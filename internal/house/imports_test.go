@@ -154,8 +154,10 @@ var ours = map[string][]string{
 	"internal/figures":                   {},
 	"internal/mutation":                  {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "mongo/once", "retry", "retry/mongoreason"},
+	"cmd/holdfast":                       {"internal/filelock", "internal/inspect", "internal/rules", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "internal/report", "mongo/mongotest", "couchbase/couchbasetest"},
 	"internal/inspect":                   {"internal/mongo/topology", "mongo"},
-	"cmd/holdfast":                       {"internal/filelock", "internal/inspect", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/report":                    {"internal/prove"},
+	"internal/rules":                     {"internal/couchbase/memd", "retry", "retry/couchbasereason", "retry/mongoreason"},
 	"internal/mockcontrol":               {"couchbase/couchbasetest"},
 	"internal/spectest":                  {"internal/filelock"},
 	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast

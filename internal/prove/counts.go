@@ -58,6 +58,7 @@ func (c *cell) count(result *Result, records []record, b book) {
 		}
 	}
 	c.countHits(result, b.known, messages)
+	result.Stories = c.stories(result, records, &b, messages)
 }
 
 // countHits counts the faults that happened. An outage happens once; the operations that failed in it are its hits.

@@ -34,6 +34,9 @@ func runMatrix(t *testing.T, m Matrix) *Report {
 		t.Errorf("%s, %s is not as expected", c.Failure, c.Strategy)
 		explain(t, int(m.Settings.Seed), c)
 	}
+	for i := range r.Results {
+		checkStories(t, &r.Results[i])
+	}
 	return r
 }
 

@@ -115,7 +115,18 @@ func mongoEntry(e *mongotest.Entry) entry {
 	return entry{
 		id: messageID{e.ConnID, e.RequestID}, place: e.Seq, key: e.Key, applied: e.Applied, lost: e.RolledBack, requestLost: e.RequestLost,
 		replyLost: e.ReplyLost, troubled: !e.Answered || failed, failed: failed,
+		failure: mongoFailure(e), server: e.Member, at: e.Time, repeated: e.Deduplicated,
 	}
+}
+
+func mongoFailure(e *mongotest.Entry) string {
+	switch {
+	case e.ErrorCode != 0:
+		return fmt.Sprintf("error %d", e.ErrorCode)
+	case e.WriteConcernErrorCode != 0:
+		return fmt.Sprintf("write concern error %d", e.WriteConcernErrorCode)
+	}
+	return ""
 }
 
 // read reads all documents with a client that does not retry.

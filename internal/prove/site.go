@@ -83,7 +83,11 @@ type entry struct {
 	requestLost, replyLost bool
 	// troubled means that the message was not answered, or with an error.
 	troubled bool
-	failed   bool // it was answered with an error
+	failed   bool   // it was answered with an error
+	failure  string // that error, in words
+	server   int    // the member or the node
+	at       time.Time
+	repeated bool // it was answered from the server's record of the operation: nothing was changed
 }
 
 // tally is a document of the experiment.

@@ -23,6 +23,19 @@ type Strategy struct {
 // the operation until the server answers.
 func (s Strategy) learns() bool { return s.RetryWrites || s.twoSteps }
 
+// stepName returns the name of a step in texts.
+func (s Strategy) stepName(step Step) string {
+	switch {
+	case s.twoSteps && step == FirstStep:
+		return "first step"
+	case s.twoSteps:
+		return "second step"
+	case step == FirstStep:
+		return "update"
+	}
+	return "read" // of Couchbase's CAS loop
+}
+
 // applies reports whether a step applies an operation, now or later: a sweep applies those that have only their first step. The second
 // step of Couchbase's CAS loop only reads.
 func (s Strategy) applies(step Step) bool { return step == FirstStep || s.twoSteps }

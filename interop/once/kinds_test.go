@@ -147,9 +147,18 @@ func TestEachTypeOfID(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := []any{
-		"text", "", int32(1), int64(1) << 40, 2.5, decimal, true, nil, bson.DateTime(5), bson.Timestamp{T: 1, I: 2}, bson.NewObjectID(),
-		bson.Binary{Subtype: 4, Data: make([]byte, 16)}, bson.Binary{Data: []byte{}}, d("a", 1, "b", d("c", 2)), bson.D{}, bson.MinKey{}, bson.MaxKey{},
-		bson.JavaScript("f()"), bson.Symbol("s"), bson.CodeWithScope{Code: "g()", Scope: bson.D{}}, d("at", time.Unix(1, 0).UTC(), "l", bson.A{1, bson.A{}}),
+		"text", "", int32(1), int64(1 << 40), 2.5, decimal, true, nil, bson.DateTime(5),
+		bson.Timestamp{T: 1, I: 2},
+		bson.NewObjectID(),
+		bson.Binary{Subtype: 4, Data: make([]byte, 16)},
+		bson.Binary{Data: []byte{}},
+		d("a", 1, "b", d("c", 2)),
+		bson.D{},
+		bson.MinKey{},
+		bson.MaxKey{},
+		bson.JavaScript("f()"), bson.Symbol("s"),
+		bson.CodeWithScope{Code: "g()", Scope: bson.D{}},
+		d("at", time.Unix(1, 0).UTC(), "l", bson.A{1, bson.A{}}),
 	}
 	everywhere(t, func(t *testing.T, p *place) {
 		plain, coll := p.open(t, "ids")

@@ -1,6 +1,8 @@
 package mongotest
 
 import (
+	"slices"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -91,7 +93,7 @@ func (x *exec) findRights() {
 	if err != nil {
 		return // checked when they were given
 	}
-	c.rights.roles = append(list, rs.roles.Inherited(list)...)
+	c.rights.roles = slices.Concat(list, rs.roles.Inherited(list))
 	c.rights.privileges = rs.roles.Privileges(list)
 }
 

@@ -115,11 +115,3 @@ func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
 	}
 	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }
-
-// adminOnly refuses a command that only the admin database takes.
-func (x *exec) adminOnly() error {
-	if x.command.db != "admin" {
-		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
-	}
-	return nil
-}

@@ -387,3 +387,11 @@ func (x *exec) statementID(i int) int32 {
 	}
 	return int32(i)
 }
+
+// adminOnly refuses a command that only the admin database takes.
+func (x *exec) adminOnly() error {
+	if x.command.db != "admin" {
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
+	}
+	return nil
+}

@@ -158,8 +158,9 @@ func catalogCommand(e *store.Entry, coll string) (o, o2 []byte) {
 		if e.Change.Target != nil {
 			dst = wire.AppendBinary(dst, "dropTarget", bson.TypeBinaryUUID, e.Change.Target[:])
 		}
-	default:
+	case store.Alter:
 		dst, o2 = appendAlteration(dst, e.Change, coll)
+	case store.Noop, store.Put, store.Remove, store.Group: // operationOf deals with them
 	}
 	return wire.EndDocument(dst, at), o2
 }

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,7 +53,14 @@ var rules map[string]rule
 
 // init fills the table; it is no initializer, because explain looks other commands up.
 func init() {
-	rules = map[string]rule{
+	rules = dataRules()
+	maps.Copy(rules, userRules())
+	maps.Copy(rules, serverRules())
+}
+
+// dataRules are those of the commands on data.
+func dataRules() map[string]rule {
+	return map[string]rule{
 		"insert":            needsOfInsert,
 		"update":            needsOfUpdate,
 		"delete":            onCollection("find", "remove"),
@@ -88,7 +96,12 @@ func init() {
 		"updateSearchIndex":   onCollection("updateSearchIndex"),
 		"dropSearchIndex":     onCollection("dropSearchIndex"),
 		"listSearchIndexes":   onCollection("listSearchIndexes"),
+	}
+}
 
+// userRules are those of the commands on users and roles.
+func userRules() map[string]rule {
+	return map[string]rule{
 		"createUser":               needsOfCreateUser,
 		"updateUser":               needsOfUpdateUser,
 		"dropUser":                 onDatabase("dropUser"),
@@ -106,7 +119,12 @@ func init() {
 		"grantRolesToRole":         onNamedRoles("grantRole"),
 		"revokeRolesFromRole":      onNamedRoles("revokeRole"),
 		"rolesInfo":                needsOfRolesInfo,
+	}
+}
 
+// serverRules are those of the commands on servers, sets and clusters.
+func serverRules() map[string]rule {
+	return map[string]rule{
 		"getDefaultRWConcern": onCluster("getDefaultRWConcern"),
 		"setDefaultRWConcern": onCluster("setDefaultRWConcern"),
 		"appendOplogNote":     onCluster("appendOplogNote"),

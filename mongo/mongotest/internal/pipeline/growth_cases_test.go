@@ -79,6 +79,7 @@ var growthExpressions = map[string][]string{
 	"$maxN":          {`{"$maxN": {"n": "$count", "input": "$ints"}}`, `{"$maxN": {"n": 5, "input": "$rising"}}`, `{"$maxN": {"n": "$count", "input": "$equal"}}`},
 	"$median":        {`{"$median": {"input": "$ints", "method": "approximate"}}`},
 	"$mergeObjects":  {`{"$mergeObjects": "$singles"}`, `{"$mergeObjects": ["$object", "$object"]}`, `{"$mergeObjects": [{"@each": {"k#": "$_id"}}]}`},
+	"$meta":          {`{"$map": {"input": "$ints", "in": {"$meta": "textScore"}}}`},
 	"$minN":          {`{"$minN": {"n": "$count", "input": "$ints"}}`},
 	"$objectToArray": {`{"$objectToArray": "$object"}`},
 	"$percentile":    {`{"$percentile": {"input": "$ints", "p": [0.5, 0.9], "method": "approximate"}}`, `{"$percentile": {"input": "$ints", "p": "@yes", "method": "approximate"}}`},
