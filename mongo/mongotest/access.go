@@ -18,6 +18,9 @@ func (x *exec) writing(apply func() error) error {
 			return err
 		}
 	}
+	if err := x.checkOplog(x.command.full); err != nil {
+		return err
+	}
 	rs.mu.Lock()
 	x.result.term = m.term
 	if err := x.writableLocked(); err != nil {
@@ -185,6 +188,9 @@ func (x *exec) makeLocked(ns string) (*store.Definition, error) {
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
 func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
+	if err := x.checkOplog(e.NS); err != nil {
+		return err
+	}
 	see := x.collectionLocked
 	if e.Kind.OfCatalog() {
 		see = x.lookupLocked
@@ -254,6 +260,9 @@ func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
 	if x.result.within != nil {
 		c, err := x.result.within.collection(ns)
 		return c, x.conflicting(err)
+	}
+	if ns == store.OplogName {
+		return x.conn.member.oplogLocked(x.result.seen), nil
 	}
 	return x.conn.member.data.Snapshot(ns, x.result.seen), nil
 }

@@ -60,7 +60,7 @@ func cmdAggregate(x *exec) error {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
 	a.inheritFor(x)
-	err := a.parse(x.command.db, x.command.coll)
+	err := a.parse(x.pipelineOptions(x.command.db, x.command.coll))
 	if !isNoStage(err) {
 		err = cmp.Or(x.command.api.CheckPipeline(a.stages), err)
 	}
@@ -153,7 +153,12 @@ func (a *aggregation) inheritFor(x *exec) {
 	}
 }
 
-func (a *aggregation) parse(db, coll string) error {
+// pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
+func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
+	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.config.version}
+}
+
+func (a *aggregation) parse(o pipeline.Options) error {
 	if !a.cursor {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
@@ -162,11 +167,9 @@ func (a *aggregation) parse(db, coll string) error {
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.
-	stages, let := slices.Clone(a.stages), slices.Clone(a.let)
-	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: let, Collation: a.rule()}); err != nil {
-		return err
-	}
-	return nil
+	o.Let, o.Collation = slices.Clone(a.let), a.rule()
+	a.Pipeline, err = pipeline.Parse(slices.Clone(a.stages), o)
+	return err
 }
 
 // aggregate runs the pipeline on what the read concern sees.
@@ -217,7 +220,10 @@ func (x *exec) input(a *aggregation) (input, error) {
 	}
 	in, err := x.inputLocked(a)
 	if x.result.onView {
-		return x.inputOfViewLocked(a)
+		in, err = x.inputOfViewLocked(a)
+	}
+	if err == nil {
+		err = in.of.CheckMeta()
 	}
 	return in, err
 }
@@ -233,6 +239,10 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 		}
 	}
 	var err error
+	x.result.hint = a.hint
+	if a.SearchesText() && (a.hint.Named || a.hint.Pattern != nil || a.hint.Natural != 0) {
+		return in, mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
+	}
 	if !a.Reads() || x.command.coll == "" {
 		_, err = x.collectionLocked(x.command.full) // it may be a view
 		return in, err

@@ -193,7 +193,9 @@ func (x *exec) search(s *search, p scan) ([][]byte, error) {
 	}
 	docs := make([][]byte, len(list))
 	for i, r := range list {
-		docs[i] = r.Doc
+		if docs[i] = r.Doc; s.projection == nil {
+			docs[i] = query.Plain(r.Doc)
+		}
 	}
 	return docs, nil
 }
@@ -201,6 +203,9 @@ func (x *exec) search(s *search, p scan) ([][]byte, error) {
 // matches returns what matches in a scan, as much of it as the search needs.
 func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
 	err = x.find(x.command.name, &s.criteria, p, func(r *store.Record) bool {
+		if s.searches() {
+			r = &store.Record{Key: r.Key, Doc: query.WithMeta(r.Doc, x.result.match.Found), ID: r.ID}
+		}
 		list = append(list, r)
 		enough := s.limit > 0 && int64(len(list)) == s.skip+s.limit
 		return !enough || s.sort != nil && !s.inOrder
@@ -222,7 +227,7 @@ func (x *exec) described(s *search, p scan, list []*store.Record) ([][]byte, err
 			docs[i] = ix.KeyOf(r.Doc, &s.hint)
 			continue
 		case s.projection == nil:
-			docs[i] = slices.Clone(r.Doc)
+			docs[i] = slices.Clone(query.Plain(r.Doc))
 		default:
 			if docs[i], err = s.projection.AppendWith(nil, r.Doc, s.vars); err != nil {
 				return nil, x.executing(x.command.name, err)

@@ -30,7 +30,8 @@ type modified struct {
 	n        int32
 	existing bool
 	upserted query.Value
-	retried  int32 // the statement id, -1 if it was executed now
+	found    query.Found // by the search
+	retried  int32       // the statement id, -1 if it was executed now
 }
 
 func cmdFindAndModify(x *exec) error {
@@ -176,6 +177,7 @@ func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error 
 	}
 	match, err := x.firstLocked("findAndModify", &f.criteria)
 	ok := match.doc != nil
+	done.found = match.match.Found
 	switch {
 	case err != nil:
 		return err
@@ -246,7 +248,7 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
 	case f.projection != nil:
 		var err error
-		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.result.vars.values); err != nil {
+		if dst, err = f.projection.AppendElementWith(dst, "value", query.WithMeta(done.value, done.found), x.result.vars.values); err != nil {
 			return x.executing("findAndModify", err)
 		}
 	default:

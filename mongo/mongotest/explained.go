@@ -210,6 +210,12 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 	if e.Index, err = e.hint.Resolve(x.command.full, c); err != nil || c == nil {
 		return view, err
 	}
+	if e.searches() {
+		if _, err := c.Def.Searching(x.command.full, &e.filter, &e.hint, e.Index); err != nil {
+			return view, err
+		}
+		return view, fields.Unsupported("explain", "of a $near or $text")
+	}
 	e.Indexes = c.Def.Indexes
 	return c.Frozen(), nil
 }

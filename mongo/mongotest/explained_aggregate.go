@@ -21,7 +21,7 @@ func (x *exec) explainAggregate(level explain.Verbosity) error {
 		}
 	}
 	a.inheritFor(x)
-	if err := a.parse(x.command.db, x.command.coll); err != nil {
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return err
 	}
 	var err error
@@ -187,7 +187,7 @@ func (x *exec) resultsOf(a *aggregation, stages int) (int, error) {
 		dst = wire.AppendValue(dst, wire.ArrayKey(i), v.Type, v.Data)
 	}
 	first.stages = wire.EndDocument(dst, at)
-	if err := first.parse(x.command.db, x.command.coll); err != nil {
+	if err := first.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return 0, err
 	}
 	docs, err := x.aggregate(&first)

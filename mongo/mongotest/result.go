@@ -11,13 +11,14 @@ import (
 // result is what came of a command so far: its reply, its statements, and what it saw and wrote. A command that is executed again
 // begins with a new one.
 type result struct {
-	out       []byte // the message of the reply
-	body      int    // where in out its document begins
-	id        int32  // of the message
-	streaming bool   // the reply is one of a stream of hellos
-	wholeOK   bool   // the reply says ok with an integer, as that of a distinct on a view
-	state     bool   // the reply shall carry the member's topologyVersion
-	scripted  bool   // the error is a fault's or a fail point's: it says nothing of the member's state
+	hint      store.Hint // of an aggregation
+	out       []byte     // the message of the reply
+	body      int        // where in out its document begins
+	id        int32      // of the message
+	streaming bool       // the reply is one of a stream of hellos
+	wholeOK   bool       // the reply says ok with an integer, as that of a distinct on a view
+	state     bool       // the reply shall carry the member's topologyVersion
+	scripted  bool       // the error is a fault's or a fail point's: it says nothing of the member's state
 
 	entries   []*noted
 	journaled bool   // the entries are in the journal

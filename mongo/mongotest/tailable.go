@@ -25,6 +25,9 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
+	if x.command.full == store.OplogName {
+		return x.tailOplog(s)
+	}
 	t := &tailing{criteria: s.criteria, ns: x.command.full, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
@@ -61,6 +64,10 @@ func (x *exec) tail(s *search) error {
 // checkTail refuses what does not go together with a tailable cursor.
 func (s *search) checkTail(x *exec) error {
 	switch {
+	case s.filter.Near() != nil:
+		return mongoerr.Errorf(mongoerr.BadValue, "Tailable cursors and geo $near cannot be used together")
+	case s.filter.Text() != nil:
+		return mongoerr.Errorf(mongoerr.BadValue, "text and tailable cursor not allowed in same query")
 	case !s.tailable:
 		return mongoerr.Errorf(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case x.inTransaction():

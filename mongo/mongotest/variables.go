@@ -23,7 +23,10 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-var noLet = new(pipeline.Let)
+func (x *exec) noLet() *pipeline.Let {
+	let, _ := pipeline.ParseLet(nil, x.conn.set.config.version) // nothing in it can be wrong
+	return let
+}
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
@@ -57,7 +60,7 @@ func (x *exec) hooks() (query.Hooks, error) {
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
-	if v.let, v.err = pipeline.ParseLet(v.raw); v.err != nil {
+	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.set.config.version); v.err != nil {
 		return v.hooks, v.err
 	}
 	v.hooks = v.let.Hooks()
@@ -67,29 +70,29 @@ func (x *exec) hooks() (query.Hooks, error) {
 
 // plainHooks compile expressions of commands without a let, and note that there are some.
 func (x *exec) plainHooks() query.Hooks {
+	hooks := x.noLet().Hooks()
 	return query.Hooks{
 		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Expr(v, c)
+			return hooks.Expr(v, c)
 		},
 		Pipeline: func(v query.Value, c query.Collation) (query.Pipeline, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Pipeline(v, c)
+			return hooks.Pipeline(v, c)
 		},
 		Where: func(v query.Value) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Where(v)
+			return hooks.Where(v)
 		},
+		Searches: hooks.Searches,
 	}
 }
-
-var noLetHooks = noLet.Hooks()
 
 func (v *variables) begin(x *exec) {
 	if v.values == nil {
 		context := x.context()
 		context.Bare = x.command.spec != nil && x.command.spec.bare
-		v.values, v.err = noLet.Vars(context)
+		v.values, v.err = x.noLet().Vars(context)
 	}
 }
 
@@ -97,7 +100,7 @@ func (v *variables) begin(x *exec) {
 func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 	let := x.result.vars.let
 	if let == nil {
-		let = noLet
+		let = x.noLet()
 	}
 	let = let.With(slices.Clone(doc))
 	values, err := let.Vars(x.context())
@@ -136,8 +139,35 @@ func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
 	if err := c.filter.ParseCollated(filter, hooks, c.rule()); err != nil {
 		return err
 	}
+	if err := c.checkSearch(); err != nil {
+		return err
+	}
 	return c.checkNatural()
 }
+
+// checkSearch refuses what does not go together with $near and $text.
+func (c *criteria) checkSearch() error {
+	near, text := c.filter.Near() != nil, c.filter.Text() != nil
+	for _, name := range c.sort.Metas() {
+		if err := c.filter.MetaFlaw(name); err != nil {
+			return err
+		}
+	}
+	switch {
+	case near && c.natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "geoNear expression not allowed with $natural sort order")
+	case near && c.hint.Natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "geoNear expression not allowed with $natural hint")
+	case text && c.natural != 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "text expression not allowed with $natural sort order")
+	case text && (c.hint.Named || c.hint.Pattern != nil || c.hint.Natural != 0):
+		return mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
+	}
+	return nil
+}
+
+// searches reports whether the documents are searched by distance or by words.
+func (c *criteria) searches() bool { return c.filter.Near() != nil || c.filter.Text() != nil }
 
 // compileForUpdate compiles the filter of an update, which may be an upsert.
 func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert bool) error {
@@ -184,17 +214,28 @@ func (c *criteria) checkNatural() error {
 type scan struct {
 	view  store.View
 	index *store.Index // of the hint, nil for none
+	store.Search
 }
 
 // scanLocked returns what a search of the command's collection looks at. whole decides for how long it may.
 func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View) (p scan, err error) {
 	c, err := x.collectionLocked(x.command.full)
+	if c == nil && (err == nil || x.result.onView) && q.filter.Text() != nil && x.command.name != "count" {
+		x.result.onView = false
+		return p, store.NoTextIndex(x.command.full, true)
+	}
 	if err != nil || c == nil {
 		return p, err
 	}
 	q.hint.Collation = q.collation
 	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {
 		return p, err
+	}
+	if q.searches() {
+		if p.Search, err = c.Def.Searching(x.command.full, &q.filter, &q.hint, p.index); err != nil {
+			return p, err
+		}
+		p.index = nil
 	}
 	if q.inOrder = q.readsByID(c.Def); !q.inOrder && p.index == nil && q.hint.Natural == 0 {
 		if one, ok := c.ByID(&q.filter); ok {
@@ -209,11 +250,15 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 // find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
 // the element by which the document matched.
 func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
-	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts}
-	var err error
-	if q.inOrder {
+	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts, Text: p.Text}
+	err := p.Flaw
+	switch {
+	case err != nil:
+	case q.inOrder:
 		err = p.view.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
-	} else {
+	case q.searches():
+		err = x.findBySearch(q, p, visit)
+	default:
 		err = p.view.FindBy(p.index, &q.hint, &q.filter, &x.result.match, visit)
 	}
 	if err != nil {
@@ -246,6 +291,7 @@ func (c *criteria) order() *query.Sort { return c.sort.Collated(c.rule()) }
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var best found
+	var sorted []byte // the best one, with what the search found out
 	var unsortable error
 	order := q.order()
 	if order != nil {
@@ -257,8 +303,9 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 				return false
 			}
 		}
-		if best.doc == nil || order.Compare(r.Doc, best.doc) < 0 {
-			best = found{r.Key, r.Doc, x.result.match}
+		doc := query.WithMeta(r.Doc, x.result.match.Found)
+		if best.doc == nil || order.Compare(doc, sorted) < 0 {
+			best, sorted = found{r.Key, r.Doc, x.result.match}, doc
 		}
 		return order != nil && !q.inOrder
 	})

@@ -19,6 +19,9 @@ import (
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
 func (m *member) storedLocked(ns string) (*store.Collection, error) {
 	c := m.data.Collections[ns]
+	if ns == store.OplogName {
+		c = m.oplogLocked(m.data.Log.Last())
+	}
 	if c.IsView() {
 		return nil, store.NotOnView(ns)
 	}
@@ -57,7 +60,7 @@ func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(x.command.db, coll); err != nil {
+	if err := on.parse(x.pipelineOptions(x.command.db, coll)); err != nil {
 		return input{}, err
 	}
 	full := x.command.full
@@ -76,7 +79,7 @@ func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error
 		return nil, err
 	}
 	a.stages = query.Array(stages).Data
-	if err := a.parse(x.command.db, x.command.coll); err != nil {
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return nil, err
 	}
 	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
@@ -139,7 +142,9 @@ func (s *source) documents(db, coll string) ([][]byte, error) {
 	if err != nil || len(found.stages) == 0 {
 		return found.docs, err
 	}
-	p, err := pipeline.Parse(query.Array(found.stages).Data, pipeline.Options{DB: db, Coll: coll, Collation: found.collation})
+	options := s.x.pipelineOptions(db, coll)
+	options.Collation = found.collation
+	p, err := pipeline.Parse(query.Array(found.stages).Data, options)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +194,8 @@ func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
 
 // checkViewPipeline refuses stages of which no view can be made.
 func (x *exec) checkViewPipeline(o *store.Options) error {
-	options := pipeline.Options{DB: x.command.db, Coll: o.ViewOn, Collation: o.Collation.Rule()}
+	options := x.pipelineOptions(x.command.db, o.ViewOn)
+	options.Collation = o.Collation.Rule()
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}

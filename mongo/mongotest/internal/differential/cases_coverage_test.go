@@ -18,6 +18,8 @@ var notThere = map[string]string{
 	"saslStart": "no users", "saslContinue": "no users", "authenticate": "no users", "logout": "no users", "createUser": "no users", "updateUser": "no users",
 	"dropUser": "no users", "usersInfo": "no users", "dropAllUsersFromDatabase": "no users",
 	"grantRolesToUser": "no users", "revokeRolesFromUser": "no users", "connectionStatus": "no users",
+	"createRole": "no users", "updateRole": "no users", "dropRole": "no users", "dropAllRolesFromDatabase": "no users", "rolesInfo": "no users",
+	"grantPrivilegesToRole": "no users", "revokePrivilegesFromRole": "no users", "grantRolesToRole": "no users", "revokeRolesFromRole": "no users",
 	"mapReduce": "no JavaScript",
 	"collMod":   "it has no collMod", "profile": "it has no profile",
 	"startSession": "no sessions", "endSessions": "no sessions", "refreshSessions": "no sessions", "killSessions": "no sessions",

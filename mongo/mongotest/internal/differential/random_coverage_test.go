@@ -69,6 +69,8 @@ func place(file, operator string) string {
 	switch operator {
 	case "$documents", "$out", "$merge":
 		return "commands" + operator
+	case "$near", "$nearSphere", "$geoNear", "$text", "$meta":
+		return "searches" + operator
 	}
 	return file + operator
 }

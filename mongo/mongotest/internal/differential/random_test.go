@@ -230,7 +230,7 @@ func apart(a, b string) (string, string) {
 }
 
 // sequenceKinds are the symbols of which whole sequences are made, and how many in twenty; one in a hundred is of what describes
-// collections.
+// collections, and three are of searches.
 var sequenceKinds = []struct {
 	symbol string
 	share  uint64
@@ -243,6 +243,9 @@ func kindOf(stream uint64) string {
 	}
 	if stream%100 == 99 {
 		return "described"
+	}
+	if stream%25 == 24 {
+		return "searched"
 	}
 	n := stream % 20
 	for _, k := range sequenceKinds {

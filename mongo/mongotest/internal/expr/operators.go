@@ -31,7 +31,7 @@ func init() {
 		arithmeticOperators, transcendentalOperators, trigonometryOperators, bitOperators,
 		arrayOperators, setOperators, objectOperators, someOperators, accumulatorOperators,
 		stringOperators, regexOperators, typeOperators, convertOperators,
-		dateOperators, datePartsOperators, dateTextOperators, dateArithmeticOperators, scriptOperators,
+		dateOperators, datePartsOperators, dateTextOperators, dateArithmeticOperators, scriptOperators, metaOperators,
 	} {
 		for _, op := range family {
 			if op.parse == nil {
@@ -47,7 +47,7 @@ func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 // unsupported are the real server's operators that need more than a document, or that no test has asked for.
 var unsupported = map[string]bool{
-	"$meta": true, "$toHashedIndexKey": true, "$hash": true, "$hexHash": true, "$encStrStartsWith": true,
+	"$toHashedIndexKey": true, "$hash": true, "$hexHash": true, "$encStrStartsWith": true,
 	"$encStrEndsWith": true, "$encStrContains": true, "$encStrNormalizedEq": true, "$serializeEJSON": true,
 	"$deserializeEJSON": true, "$toArray": true, "$toObject": true, "$top": true, "$topN": true, "$bottom": true,
 	"$bottomN": true, "$similarityCosine": true, "$similarityDotProduct": true, "$similarityEuclidean": true,

@@ -95,3 +95,21 @@ func TestALoopThatMeetsItselfIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestALineThatOnlyTouchesAPolygonDoesNotIntersectIt(t *testing.T) {
+	square := polygon(t, 0, 0, 5, 0, 5, 5, 0, 5, 0, 0)
+	for _, c := range []struct {
+		about string
+		l     *Geometry
+		want  bool
+	}{
+		{"a line to a corner", line(t, -2, -2, 0, 0), false},
+		{"a line into the polygon from a corner", line(t, 0, 0, 2, 2), true},
+		{"an edge, with the polygon to its left", line(t, 0, 0, 5, 0), true},
+		{"the same edge the other way round", line(t, 5, 0, 0, 0), false},
+	} {
+		if got := square.Intersects(c.l); got != c.want {
+			t.Errorf("%s: got %t", c.about, got)
+		}
+	}
+}

@@ -21,7 +21,12 @@ type Geometry struct {
 // OnEarth reports whether numbers are a longitude and a latitude in degrees.
 func OnEarth(p r2.Point) bool { return p.X >= -180 && p.X <= 180 && p.Y >= -90 && p.Y <= 90 }
 
-func onSphere(p r2.Point) s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.Y, p.X)) }
+func onSphere(p r2.Point) s2.Point {
+	place := s2.LatLngFromDegrees(p.Y, p.X)
+	z, around := sineCosine(place.Lat.Radians())
+	y, x := sineCosine(place.Lng.Radians())
+	return s2.Point{Vector: r3.Vector{X: x.value() * around.value(), Y: y.value() * around.value(), Z: z.value()}}
+}
 
 // NewPoint returns a point. One that is not OnEarth lies only on the plane.
 func NewPoint(p r2.Point) *Geometry {
@@ -147,26 +152,42 @@ func meetsPoint(area *s2.Polygon, p s2.Point) bool {
 	return area.IntersectsCell(s2.CellFromPoint(p))
 }
 
+// holdsLine reports whether all of a line is in a polygon.
 func holdsLine(area *s2.Polygon, line *s2.Polyline) bool {
-	return !slices.ContainsFunc(*line, func(p s2.Point) bool { return !meetsPoint(area, p) }) && !crosses(area, line, s2.Cross)
+	for i := range line.NumEdges() {
+		if crosses, inside := along(area, line.Edge(i)); crosses || !inside {
+			return false
+		}
+	}
+	return true
 }
 
-// crosses reports whether an edge of a line and one of a polygon cross, or meet in a corner.
-func crosses(area *s2.Polygon, line *s2.Polyline, least s2.Crossing) bool {
-	index := s2.NewShapeIndex()
-	index.Add(area)
-	query := s2.NewCrossingEdgeQuery(index)
-	kind := s2.CrossingTypeAll
-	if least == s2.Cross {
-		kind = s2.CrossingTypeInterior
-	}
+// meetsLine reports whether a part of a line is in a polygon. A line that only touches a corner is not.
+func meetsLine(area *s2.Polygon, line *s2.Polyline) bool {
 	for i := range line.NumEdges() {
-		e := line.Edge(i)
-		if len(query.Crossings(e.V0, e.V1, area, kind)) > 0 {
+		if crosses, inside := along(area, line.Edge(i)); crosses || inside {
 			return true
 		}
 	}
 	return false
+}
+
+// along reports whether an edge crosses the border of a polygon and, if not, whether it is inside. An edge of the polygon itself is inside
+// if the polygon is to the left of it, so that each belongs to one of two polygons that share it.
+func along(area *s2.Polygon, e s2.Edge) (crosses, inside bool) {
+	index := s2.NewShapeIndex()
+	index.Add(area)
+	for _, i := range s2.NewCrossingEdgeQuery(index).Crossings(e.V0, e.V1, area, s2.CrossingTypeAll) {
+		switch border := area.Edge(i); {
+		case border == e:
+			return false, true
+		case border.V0 == e.V1 && border.V1 == e.V0:
+			return false, false
+		case s2.CrossingSign(e.V0, e.V1, border.V0, border.V1) == s2.Cross:
+			crosses = true
+		}
+	}
+	return crosses, area.ContainsPoint(s2.Interpolate(0.5, e.V0, e.V1))
 }
 
 // Intersects reports whether two geometries have a point in common.
@@ -186,7 +207,7 @@ func (g *Geometry) meets(other *Geometry) bool {
 	}
 	for _, l := range g.lines {
 		if slices.ContainsFunc(other.lines, l.Intersects) || slices.ContainsFunc(other.polygons, func(o *s2.Polygon) bool {
-			return meetsPoint(o, (*l)[0]) || crosses(o, l, s2.MaybeCross)
+			return meetsLine(o, l)
 		}) {
 			return true
 		}

@@ -76,6 +76,9 @@ func (p *parser) checkFacetStages(steps []step) error {
 			return mongoerr.Errorf(40600, "%s is not allowed to be used within a $facet stage", name)
 		}
 	}
+	if len(steps) > 0 && searchesText(steps[0]) {
+		return query.NoMeta(query.TextScore)
+	}
 	return p.checkOrder(steps)
 }
 

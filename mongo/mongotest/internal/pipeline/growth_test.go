@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fulltext"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -299,7 +300,7 @@ func fits(name string, i int) bool {
 
 func filterCases(t *testing.T) []growthCase {
 	all := maps.Clone(growthFilters)
-	all["$where"], all["$text"] = nil, nil // of the server, and refused
+	all["$where"] = nil // of the server
 	delete(all, "paths")
 	complete(t, "query operator", all, query.Operators())
 	all["paths"] = growthFilters["paths"]
@@ -325,10 +326,20 @@ func filtered(spec, doc []byte) func() error {
 	return func() error {
 		var f query.Filter
 		env := growthEnv(doc)
-		if err := f.ParseWith(spec, hooks(nil)); err != nil {
+		h := hooks(nil)
+		h.Searches = query.Searches{Near: true, Text: true}
+		if err := f.ParseWith(spec, h); err != nil {
 			return err
 		}
-		_, err := f.MatchWith(doc, &query.Matching{Vars: env})
+		m := query.Matching{Vars: env}
+		if t := f.Text(); t != nil {
+			english, _ := fulltext.LanguageOf("english")
+			search := fulltext.NewSearch(t.Search, english, t.Case, t.Diacritic)
+			m.Text = func(doc []byte, w *query.Work) (fulltext.Result, bool, error) {
+				return search.Match(&fulltext.Index{Weights: map[string]float64{"$**": 1}, Language: "english"}, doc, w)
+			}
+		}
+		_, err := f.MatchWith(doc, &m)
 		return err
 	}
 }

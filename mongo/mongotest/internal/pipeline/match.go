@@ -8,14 +8,20 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/match/
 
-type match struct{ filter query.Filter }
+type match struct {
+	filter   query.Filter
+	db, coll string
+	inside   bool // in a pipeline of another stage
+}
 
 func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
 		return nil, mongoerr.Errorf(15959, "the match filter must be an expression in an object")
 	}
-	m := &match{}
-	err := m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
+	m := &match{db: p.DB, coll: p.Coll, inside: p.nested}
+	h := hooks(p.scope)
+	h.Searches.Text = true
+	err := m.filter.ParseCollated(spec.Data, h, p.Collation)
 	if !p.fails(err) {
 		return m, err
 	}
@@ -23,6 +29,12 @@ func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 }
 
 func (m *match) run(r *runner, in stream) stream {
+	if m.filter.Text() != nil {
+		return deferred(func() ([][]byte, error) {
+			docs, err := r.Source.Text(m.db, m.coll, &m.filter, r.env)
+			return docs, r.failed(m.inside, err)
+		})
+	}
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
 		ok, err := m.filter.MatchWith(query.Plain(doc), &r.matching)
 		if !ok {

@@ -50,6 +50,17 @@ func (m memory) Stage(_, coll, name string, spec Value) ([][]byte, error) {
 	return nil, unsupported("the stage " + name)
 }
 
+// Near and Text need an index.
+func (memory) Near(string, string, string, func() ([]byte, error), *query.Filter, any) ([][]byte, error) {
+	return nil, unsupported("the stage $geoNear")
+}
+
+func (memory) Text(string, string, *query.Filter, any) ([][]byte, error) {
+	return nil, unsupported("a $match with $text")
+}
+
+func (memory) Fail(err error) error { return err }
+
 func (m memory) fill(t testing.TB, line string) {
 	name, docs, _ := strings.Cut(line[1:], " ")
 	m[name] = nil

@@ -58,13 +58,13 @@ func (p fieldPath) get(doc []byte) Value {
 func (p fieldPath) set(doc []byte, v Value) []byte {
 	o := query.ObjectOf(doc)
 	if len(p) == 1 {
-		return o.Set(p[0], v).Made().Data
+		return query.KeepMeta(o.Set(p[0], v).Made().Data, doc)
 	}
 	inner := query.EmptyDocument
 	if was := o.Get(p[0]); was.IsDocument() {
 		inner = was.Data
 	}
-	return o.Set(p[0], query.Document(p[1:].set(inner, v))).Made().Data
+	return query.KeepMeta(o.Set(p[0], query.Document(p[1:].set(inner, v))).Made().Data, doc)
 }
 
 // elementsOrSelf returns an array's elements, or the value itself; nothing for a field that is not there.

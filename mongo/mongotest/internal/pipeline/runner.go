@@ -17,6 +17,13 @@ type Source interface {
 	// Stage returns the documents of a stage that describes the server ($collStats, $indexStats, $currentOp,
 	// $listSessions, $changeStream, ...), by its name and specification.
 	Stage(db, coll, name string, spec Value) ([][]byte, error)
+	// Near returns the documents of a collection that match a filter and that the expression near finds by the index of key, or
+	// by the only one if that is "". Text returns those that match a filter with a $text. Both tell what they found out about
+	// each; vars are those of the filter.
+	Near(db, coll, key string, near func() ([]byte, error), f *query.Filter, vars any) ([][]byte, error)
+	Text(db, coll string, f *query.Filter, vars any) ([][]byte, error)
+	// Fail makes an error that of the whole command, unless it came about while documents were evaluated.
+	Fail(err error) error
 	// Engine returns the engine on which the command runs its JavaScript.
 	Engine() *javascript.Engine
 }

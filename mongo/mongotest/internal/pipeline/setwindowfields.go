@@ -179,6 +179,9 @@ func (s *windowStage) setIn(r *runner, part *partition) stream {
 			if err == nil {
 				doc, err = set.apply(r, doc)
 			}
+			if err == nil {
+				doc = query.KeepMeta(doc, part.docs[i])
+			}
 			if !yield(doc, err) || err != nil {
 				return
 			}

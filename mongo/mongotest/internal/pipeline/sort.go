@@ -70,25 +70,23 @@ func sortDocuments(w *query.Work, keys *query.Sort, docs [][]byte) error {
 func sortKeys(spec []byte) (*query.Sort, error) {
 	var keys object
 	for _, f := range query.ObjectOf(spec) {
-		sign, err := sortSign(f)
-		if err != nil {
-			return nil, err
+		v := f.Value
+		if !v.IsDocument() {
+			sign, err := sortSign(f)
+			if err != nil {
+				return nil, err
+			}
+			v = query.Int32(sign)
 		}
 		if _, err := parsePath(f.Name); err != nil {
 			return nil, err
 		}
-		keys = append(keys, field{Name: f.Name, Value: query.Int32(sign)})
+		keys = append(keys, field{Name: f.Name, Value: v})
 	}
 	return query.ParseSort(keys.Bytes())
 }
 
 func sortSign(f field) (int32, error) {
-	if f.Value.IsDocument() {
-		if query.Lookup(f.Value.Data, "$meta").Missing() {
-			return 0, mongoerr.Errorf(17312, "$meta is the only expression supported by $sort right now")
-		}
-		return 0, unsupported("the $sort by $meta")
-	}
 	if !f.Value.IsNumber() {
 		return 0, mongoerr.Errorf(15974, "Illegal key in $sort specification: %s", written(f.Name, f.Value))
 	}

@@ -1,6 +1,10 @@
 package pipeline
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // stream is documents on their way through a pipeline. After an error there is nothing more.
 type stream = iter.Seq2[[]byte, error]
@@ -48,11 +52,13 @@ func collect(in stream) ([][]byte, error) {
 func flat(in stream, f func(doc []byte, emit func([]byte) bool) error) stream {
 	return func(yield func([]byte, error) bool) {
 		more := true
+		var from []byte
 		emit := func(doc []byte) bool {
-			more = more && yield(doc, nil)
+			more = more && yield(query.KeepMeta(doc, from), nil)
 			return more
 		}
 		for doc, err := range in {
+			from = doc
 			if err == nil {
 				err = f(doc, emit)
 			}

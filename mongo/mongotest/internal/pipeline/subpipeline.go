@@ -33,6 +33,9 @@ func (s *subPipeline) parse(p *parser, let letVariables, stages Value, refuse fu
 	inner := *p
 	inner.Coll = s.coll
 	s.inside = steps
+	if err := checkMeta(steps); err != nil {
+		return err
+	}
 	return inner.checkOrder(steps)
 }
 

@@ -22,7 +22,7 @@ func (p *parser) survey(stages Value) error {
 			return mongoerr.Errorf(mongoerr.NotOneStage, "A pipeline stage specification object must contain exactly one field.")
 		}
 		k, ok := stageKinds[fields[0].Name]
-		if !ok {
+		if !ok || !p.has(k.since) {
 			return mongoerr.Errorf(mongoerr.UnknownStage, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
 		}
 		if k.survey == nil {
@@ -60,17 +60,19 @@ func (p *parser) checkOrder(steps []step) error {
 			return mongoerr.Errorf(40602, "%s is only valid as the first stage in a pipeline", s.name)
 		case s.last && i < len(steps)-1:
 			return mongoerr.Errorf(40601, "%s can only be the final stage in the pipeline", s.name)
+		case searches(s) && p.Coll == "":
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", s.name)
 		case s.name == "$documents" && p.Coll != "":
 			return mongoerr.Errorf(mongoerr.InvalidNamespace, "'$documents' can only be run with database or cluster-level aggregation {aggregate: 1}")
 		}
 	}
-	return nil
+	return checkSearches(steps)
 }
 
 // inner compiles a pipeline inside a stage that reads a collection: "" for none.
 func (p *parser) inner(coll string, names []string, stages Value) ([]step, error) {
 	inner := p.within(names)
-	inner.Coll = coll
+	inner.Coll, inner.nested = coll, true
 	steps, err := inner.steps(stages)
 	if err != nil {
 		return nil, err

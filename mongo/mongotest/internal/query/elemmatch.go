@@ -17,7 +17,7 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	if !v.IsDocument() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array, collation: p.collation}
+	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array, collation: p.collation, searches: p.searches, counted: p.counted}
 	var m elemMatch
 	var err error
 	if isExpression(v) && !isLogical(v) && !hasReferenceField(v) {

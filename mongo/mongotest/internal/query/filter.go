@@ -15,7 +15,22 @@ type Filter struct {
 	id   Value // of {_id: value}
 	only bool  // the filter is that and nothing else
 
+	near *Near       // nil for none
+	text *TextSearch // the same
+	flaw error       // of a $text; that there is no index comes first
+
 	collation Collation // by which it compares strings, nil if by their bytes
+}
+
+// WithNear returns the filter with a search by distance.
+func (f *Filter) WithNear(n *Near) *Filter {
+	both := *f
+	both.near, both.only, both.id = n, false, f.id
+	both.all = slices.Concat([]node{&pathNode{path: n.at, condition: n}}, f.all)
+	if f.only {
+		both.all = append(both.all, &pathNode{path: path{"_id"}, condition: newEquality(f.id)})
+	}
+	return &both
 }
 
 // node is one condition on a whole document. The Matching may be nil where nothing in it is needed.
@@ -41,7 +56,7 @@ func (f *Filter) ParseWith(doc []byte, h Hooks) error {
 	if h.Collation == nil && f.parseID(doc) {
 		return nil
 	}
-	p := filterParser{expr: h.Expr, where: h.Where, refused: h.Refused, collation: h.Collation}
+	p := filterParser{expr: h.Expr, where: h.Where, refused: h.Refused, collation: h.Collation, searches: h.Searches, counted: &searched{}}
 	nodes, err := p.filter(doc, f.all)
 	if err == nil {
 		err = p.failed
@@ -50,6 +65,12 @@ func (f *Filter) ParseWith(doc []byte, h Hooks) error {
 		return err
 	}
 	f.all = ordered(nodes)
+	if err := f.checkSearches(p.counted); err != nil {
+		if f.text == nil {
+			return err
+		}
+		f.flaw = err
+	}
 	for _, n := range nodes {
 		if p, ok := n.(*pathNode); ok && len(p.path) == 1 && p.path[0] == "_id" {
 			if e, ok := p.condition.(*equality); ok {
@@ -157,15 +178,15 @@ func (f *Filter) Match(doc []byte) bool {
 // by. Its error is that of an $expr.
 func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
 	if known, ok := m.Verdicts.of(doc); ok {
-		m.element = known.element
+		m.element, m.Found = known.element, known.found
 		return known.ok, known.err
 	}
-	m.element, m.err = 0, nil
+	m.element, m.err, m.Found = 0, nil, Found{}
 	if err := m.Work.Bytes(len(doc)); err != nil {
 		return false, err
 	}
 	ok := f.match(doc, m) && m.err == nil
-	m.Verdicts.learn(doc, m.Work, verdict{ok, m.element, m.err})
+	m.Verdicts.learn(doc, m.Work, verdict{ok, m.element, m.Found, m.err})
 	return ok, m.err
 }
 

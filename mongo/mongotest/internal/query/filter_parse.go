@@ -23,6 +23,9 @@ type filterParser struct {
 	collation Collation // nil if strings are compared by their bytes
 	at        string    // the field
 
+	searches Searches // that the filter may have
+	counted  *searched
+
 	depth  int   // how many conditions of several others this is in
 	failed error // the first error of a constant expression, which goes behind those of syntax
 }
@@ -86,13 +89,13 @@ func init() { // not initialized in place, because filters contain filters
 			return append(nodes, n), err
 		},
 		"$jsonSchema": (*filterParser).schema,
-		"$where":      (*filterParser).script, "$text": (*filterParser).script,
+		"$where":      (*filterParser).script, "$text": (*filterParser).text,
 	}
 }
 
-// Operators returns the names of the operators that a filter may have, the refused ones too.
+// Operators returns the names of the operators that a filter may have.
 func Operators() []string {
-	names := slices.Collect(maps.Keys(topOperators))
+	names := append(slices.Collect(maps.Keys(topOperators)), "$near", "$nearSphere", "$geoNear")
 	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(fieldOperators))))
 }
 
@@ -126,7 +129,7 @@ func (p *filterParser) schema(nodes []node, key string, v Value) ([]node, error)
 	return append(nodes, all...), err
 }
 
-// script is $where, and $text, which is refused.
+// script is $where.
 func (p *filterParser) script(nodes []node, key string, v Value) ([]node, error) {
 	if p.inner {
 		return nil, p.misplaced(key)
@@ -138,9 +141,9 @@ func (p *filterParser) script(nodes []node, key string, v Value) ([]node, error)
 	return append(nodes, n), err
 }
 
-// outside compiles an operator that is not of this language: the code of a $where.
+// outside compiles the code of a $where.
 func (p *filterParser) outside(operator string, v Value) (node, error) {
-	if operator != "$where" || p.where == nil {
+	if p.where == nil {
 		return nil, unsupported("the query operator", operator)
 	}
 	e, err := p.where(v)
@@ -205,6 +208,10 @@ func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error
 	}
 	p.depth++
 	defer func() { p.depth-- }()
+	if key == "$nor" && p.counted != nil {
+		was := p.counted.texts
+		defer func() { p.counted.negated = p.counted.negated || p.counted.texts > was }()
+	}
 	var branches [][]node
 	for _, e := range list {
 		if !e.IsDocument() {
@@ -308,6 +315,10 @@ func isReference(v Value) bool {
 
 // operators compiles an expression of operators on one field.
 func (p *filterParser) operators(doc []byte) ([]condition, error) {
+	if beginsWithNear(doc) {
+		c, err := p.near(doc)
+		return []condition{c}, err
+	}
 	var conditions []condition
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -367,9 +378,8 @@ func (p *filterParser) operator(key string, v Value, whole []byte) (condition, e
 	if parse, ok := fieldOperators[key]; ok {
 		return parse(p, key, v, whole)
 	}
-	switch key {
-	case "$near", "$nearSphere", "$geoNear":
-		return nil, unsupported("the query operator", key)
+	if isNear(key) {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "near must be first in: %s", shellDocument(whole))
 	}
 	return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown operator: %s", key)
 }

@@ -1,6 +1,10 @@
 package query
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fulltext"
+)
 
 // Hooks plug the language of aggregation expressions, which stands above this package, into it. If a hook is
 // nil, the operators that need it are refused by name.
@@ -13,6 +17,8 @@ type Hooks struct {
 	Where func(code Value) (Expr, error)
 	// Refused returns why a filter may not have $jsonSchema, $where or $text.
 	Refused func(operator string) error
+	// Searches are those that a filter may have.
+	Searches Searches
 	// Collation is how strings are compared; nil if by their bytes.
 	Collation Collation
 }
@@ -30,6 +36,10 @@ type Matching struct {
 	Work *Work // of the evaluation
 	// Verdicts, if not nil, has what was found out about documents before, and learns about others. It is for one filter.
 	Verdicts Verdicts
+	// Text asks a text index whether a document matches the filter's $text.
+	Text func(doc []byte, w *Work) (fulltext.Result, bool, error)
+	// Found is what was found out about the last document.
+	Found Found
 
 	element int // of the outermost array that a condition was met in, plus one
 	err     error

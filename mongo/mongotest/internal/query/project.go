@@ -165,7 +165,7 @@ func (w *projecting) document(dst []byte, f *field, doc []byte) ([]byte, error) 
 	}
 	at, dst := wire.BeginDocument(dst)
 	it := wire.Elements(doc)
-	for it.Next() {
+	for nextField(&it) {
 		if dst, err = w.existing(dst, f, it.Element, values); err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func (w *projecting) existing(dst []byte, f *field, e wire.Element, values map[*
 			return dst, nil
 		}
 		return wire.AppendElement(dst, e), nil
-	case c == nil && !w.exclude, c != nil && c.leaf == named && w.exclude, c != nil && c.leaf == computed:
+	case c == nil && !w.exclude, c != nil && c.leaf == named && w.exclude, c != nil && c.leaf == computed && !w.exclude:
 		return dst, nil
 	case c == nil:
 		return wire.AppendElement(dst, e), nil
@@ -237,7 +237,7 @@ func (w *projecting) existing(dst []byte, f *field, e wire.Element, values map[*
 func (w *projecting) added(dst []byte, c *field, doc []byte, values map[*field]Value) []byte {
 	v, known := values[c]
 	switch {
-	case known && !v.Missing() && (c.leaf == computed || Lookup(doc, c.name).Missing()):
+	case known && !v.Missing() && (c.leaf == computed && !w.exclude || Lookup(doc, c.name).Missing()):
 		return wire.AppendValue(dst, c.name, v.Type, v.Data)
 	case c.leaf == matched && !w.exclude:
 		return c.appendMatch(dst, Lookup(doc, c.name))

@@ -23,6 +23,11 @@ func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	if err := p.fields("", doc); err != nil {
 		return nil, err
 	}
+	for _, name := range Metas(Document(doc)) {
+		if err := f.MetaFlaw(name); err != nil {
+			return nil, err
+		}
+	}
 	p.exclude = p.kind == exclusion
 	if p.kind == undecided {
 		p.exclude = !p.includesID && (p.hasSlice || !p.hasElemMatch)
@@ -190,9 +195,25 @@ func (p *projectionParser) object(name string, v Value) error {
 	case "$elemMatch":
 		return p.elemMatch(name, arg)
 	case "$meta":
-		return unsupported("the projection", "$meta")
+		return p.meta(name, arg)
 	}
 	return unknownExpression(key, p.operator(name, key, v))
+}
+
+// meta takes {name: {$meta: ...}}, which no kind of projection refuses.
+func (p *projectionParser) meta(name string, v Value) error {
+	meta, err := MetaName(v)
+	if err == nil {
+		err = p.filter.MetaFlaw(meta)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := p.leaf(name, computed)
+	if err == nil {
+		f.expr = func(doc []byte, _ any) (Value, error) { return Meta(doc, meta), nil }
+	}
+	return err
 }
 
 // operator takes {name: {$operator: ...}} that is an expression.

@@ -14,6 +14,7 @@ type Sort struct {
 type sortKey struct {
 	path path
 	sign int
+	meta string // the name of a value that belongs to documents, in the place of a path
 }
 
 // ParseSort compiles a sort document; nil without error if it is empty, or asks for the order in which documents are kept, or
@@ -50,26 +51,52 @@ func parseSortKey(name string, v Value) (sortKey, error) {
 	n, whole := v.Rounded()
 	switch {
 	case v.IsDocument():
-		return sortKey{}, metaSort(v)
+		return metaSort(v)
 	case !v.IsNumber():
 		return sortKey{}, mongoerr.Errorf(15974, "Illegal key in $sort specification: %s", shellElement(name, v))
 	case !whole || n != 1 && n != -1:
 		return sortKey{}, mongoerr.Errorf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}
 	p, err := fieldPath(name)
-	return sortKey{p, int(n)}, err
+	return sortKey{path: p, sign: int(n)}, err
 }
 
-func metaSort(v Value) error {
+// metaSort takes {name: {$meta: ...}}: the greatest value comes first.
+func metaSort(v Value) (sortKey, error) {
 	meta := Lookup(v.Data, "$meta")
-	switch string(meta.Text()) {
-	case "textScore", "randVal", "geoNearDistance", "geoNearPoint", "recordId", "searchScore", "vectorSearchScore":
-		return unsupported("the sort expression", v.String())
-	}
 	if meta.Missing() {
-		return mongoerr.Errorf(17312, "$meta is the only expression supported by $sort right now")
+		return sortKey{}, mongoerr.Errorf(17312, "$meta is the only expression supported by $sort right now")
 	}
-	return mongoerr.Errorf(31138, "Illegal $meta sort: $meta: %s", meta)
+	if len(ObjectOf(v.Data)) > 1 {
+		return sortKey{}, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot have additional keys in a $meta sort specification")
+	}
+	switch name := string(meta.Text()); name {
+	case TextScore, GeoNearDistance:
+		return sortKey{path: path{""}, sign: -1, meta: name}, nil
+	case "searchScore", "vectorSearchScore":
+		return sortKey{}, NoMeta(name)
+	case "randVal", GeoNearPoint, "recordId":
+		return sortKey{}, unsupported("the sort expression", v.String())
+	}
+	return sortKey{}, mongoerr.Errorf(31138, "Illegal $meta sort: $meta: %s", meta)
+}
+
+// Metas returns the names of the values that belong to documents by which it sorts.
+func (s *Sort) Metas() []string {
+	var names []string
+	for i := range s.keysOrNone() {
+		if name := s.keys[i].meta; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (s *Sort) keysOrNone() []sortKey {
+	if s == nil {
+		return nil
+	}
+	return s.keys
 }
 
 // Compare orders two documents. To a nil Sort all are equal.

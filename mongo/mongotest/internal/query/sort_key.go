@@ -10,6 +10,7 @@ import (
 
 // key returns what a document is sorted by: of the keys that its arrays' elements make, the first in the order.
 func (s *Sort) key(doc []byte) ([]Value, error) {
+	marked := doc
 	if s.collation != nil {
 		doc = s.collation.Document(doc)
 	}
@@ -17,6 +18,9 @@ func (s *Sort) key(doc []byte) ([]Value, error) {
 	at := make([]cursor, len(s.keys))
 	for i, k := range s.keys {
 		at[i] = cursor{Document(doc), k.path}
+		if k.meta != "" {
+			at[i] = cursor{Meta(marked, k.meta), nil}
+		}
 	}
 	g.generate(at)
 	return g.best, g.err

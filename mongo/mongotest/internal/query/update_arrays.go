@@ -146,7 +146,7 @@ func parsePattern(doc []byte) (*Sort, error) {
 		case slices.Contains(splitPath(name), ""):
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort field is a dotted field but has an empty part: %s", name)
 		}
-		s.keys = append(s.keys, sortKey{splitPath(name), int(n)})
+		s.keys = append(s.keys, sortKey{path: splitPath(name), sign: int(n)})
 	}
 	if len(s.keys) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort pattern is empty when it should be a set of fields.")

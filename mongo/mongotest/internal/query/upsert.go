@@ -8,6 +8,12 @@ import (
 
 // checkPositional refuses a filter that says of no element that the document was met by it.
 func (f *Filter) checkPositional() error {
+	if f.near != nil {
+		return errNearHere
+	}
+	if f.text != nil {
+		return mongoerr.Errorf(mongoerr.BadValue, "$text is not allowed in this context")
+	}
 	var name string
 	f.asksAnywhere(func(n node) bool {
 		switch n.(type) {

@@ -6,6 +6,7 @@ type Verdicts map[*byte]verdict
 type verdict struct {
 	ok      bool
 	element int
+	found   Found
 	err     error
 }
 

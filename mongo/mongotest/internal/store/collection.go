@@ -19,9 +19,10 @@ type Collection struct {
 	ByKey   map[string]*Record
 	Order   []*Record // with removed ones between
 	Live    int
-	Size    int64 // bytes of all documents
-	last    int64 // id of the newest record
-	shared  bool  // a view has the elements of Order
+	Size    int64            // bytes of all documents
+	last    int64            // id of the newest record
+	shared  bool             // a view has the elements of Order
+	late    func() []*Record // makes the records, which are not in Order; nil if they are
 }
 
 func newCollection(d *Definition) *Collection {

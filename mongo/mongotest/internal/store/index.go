@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fulltext"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -23,11 +24,12 @@ type Index struct {
 	partial   *query.Filter // nil if every document is in it
 	OfID      bool          // it is that of _id, which every collection has
 	Collation *collation.Collation
-	Flaw      error  // why it cannot be built after all
-	Late      bool   // and that this shows when building has begun
-	plane     *plane // of a 2d index
-	wildcards string // its wildcardProjection, so that those that mean the same are the same text
-	clusters  bool   // it is the order in which a clustered collection keeps its documents
+	Flaw      error           // why it cannot be built after all
+	Late      bool            // and that this shows when building has begun
+	plane     *plane          // of a 2d index
+	text      *fulltext.Index // of a text index
+	wildcards string          // its wildcardProjection, so that those that mean the same are the same text
+	clusters  bool            // it is the order in which a clustered collection keeps its documents
 }
 
 // CheckTimeseries refuses kinds of indexes that no time-series collection may have.

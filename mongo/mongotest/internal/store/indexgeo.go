@@ -7,8 +7,11 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// checkGeometries returns why a document cannot be in a 2d or 2dsphere index, nil if it can or the index is of another kind.
-func (ix *Index) checkGeometries(doc []byte) error {
+// checkContents returns why a document cannot be in a 2d, 2dsphere or text index, nil if it can or the index is of another kind.
+func (ix *Index) checkContents(doc []byte) error {
+	if ix.text != nil && (ix.partial == nil || ix.partial.Match(doc)) {
+		return textError(ix.text.Check(doc))
+	}
 	if ix.plugin != "2d" && ix.plugin != "2dsphere" || ix.partial != nil && !ix.partial.Match(doc) {
 		return nil
 	}
@@ -41,11 +44,11 @@ func (ix *Index) limit(name string, otherwise float64) float64 {
 	return otherwise
 }
 
-// checkAllGeometries returns why an index cannot have one of the collection's documents, nil if it can have all.
-func (c *Collection) checkAllGeometries(ix *Index) error {
+// checkAll returns why an index cannot have one of the collection's documents, nil if it can have all.
+func (c *Collection) checkAll(ix *Index) error {
 	var err error
 	c.Scan(func(r *Record) bool {
-		err = ix.checkGeometries(r.Doc)
+		err = ix.checkContents(r.Doc)
 		return err == nil
 	})
 	return err

@@ -96,11 +96,20 @@ func (r *specReader) inSpecification(err error, whole bool) error {
 }
 
 func (r *specReader) text(whole bool) []byte {
-	if !whole || !query.Lookup(r.given, "v").Missing() {
+	if !whole {
 		return r.given
 	}
-	doc := slices.Clone(r.given[:len(r.given)-1])
-	return wire.EndDocument(wire.AppendInt32(doc, "v", 2), 0)
+	at, doc := wire.BeginDocument(nil)
+	for it := wire.Elements(r.given); it.Next(); {
+		if string(it.Key) == "collation" && r.Collation != nil {
+			it.Value = r.Collation.Shown()
+		}
+		doc = wire.AppendElement(doc, it.Element)
+	}
+	if query.Lookup(r.given, "v").Missing() {
+		doc = wire.AppendInt32(doc, "v", 2)
+	}
+	return wire.EndDocument(doc, at)
 }
 
 func (r *specReader) field(e *wire.Element) error {
@@ -393,6 +402,9 @@ func (r *specReader) finish() (*Index, error) {
 		r.ofSphere()
 	}
 	r.Raw = r.kept()
+	if r.plugin == "text" {
+		r.Index.text = textOf(r.Raw)
+	}
 	ix := r.Index
 	return &ix, nil
 }

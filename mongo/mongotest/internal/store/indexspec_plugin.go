@@ -1,7 +1,10 @@
 package store
 
 import (
+	"strings"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fulltext"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -20,6 +23,14 @@ func (r *specReader) checkPlugin() error {
 			}
 		case r.plugin == "text" && name == "weights":
 			err = checkWeights(v)
+		case r.plugin == "text" && name == "default_language":
+			if _, known := fulltext.LanguageOf(string(v.Text())); !known {
+				err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "default_language is not valid")
+			}
+		case r.plugin == "text" && name == "language_override":
+			if field := string(v.Text()); field == "" || field[0] == '$' || strings.Contains(field, ".") {
+				err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "language_override is not valid")
+			}
 		}
 		if err != nil {
 			return err
@@ -110,11 +121,30 @@ func checkWeights(v query.Value) error {
 	}
 	for it := wire.Elements(v.Data); it.Next(); {
 		weight := query.Of(it.Element)
+		if err := checkWeightPath(string(it.Key)); err != nil {
+			return err
+		}
 		if !weight.IsNumber() {
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "weight for text index needs numeric type")
 		}
 		if n := weight.Clamped32(); n < 1 || n >= heaviest {
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "text index weight must be in the exclusive interval (0,%d) but found: %d", heaviest, n)
+		}
+	}
+	return nil
+}
+
+// checkWeightPath refuses a path that no text can be at.
+func checkWeightPath(path string) error {
+	if path == "" {
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "weight cannot be on an empty field")
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		switch {
+		case name == "":
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "weight cannot have empty path component")
+		case name[0] == '$' && path != "$**":
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "weight cannot have path component with $ prefix")
 		}
 	}
 	return nil

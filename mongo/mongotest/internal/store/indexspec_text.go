@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fulltext"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -45,6 +46,19 @@ func (r *specReader) ofText() {
 	r.Pattern = wire.EndDocument(pattern, at)
 	r.rest = append([]wire.Element{{Type: bson.TypeEmbeddedDocument, Key: []byte("weights"), Value: weightsDocument(weights)}},
 		withDefaults(given)...)
+}
+
+// textOf returns what a text index searches, by its specification as it is kept.
+func textOf(raw []byte) *fulltext.Index {
+	ix := &fulltext.Index{
+		Weights:  make(map[string]float64),
+		Language: string(query.Lookup(raw, "default_language").Text()),
+		Override: string(query.Lookup(raw, "language_override").Text()),
+	}
+	for it := wire.Elements(query.Lookup(raw, "weights").Data); it.Next(); {
+		ix.Weights[string(it.Key)] = query.Of(it.Element).AsFloat64()
+	}
+	return ix
 }
 
 func weightsDocument(weights map[string]query.Value) []byte {

@@ -38,7 +38,7 @@ type Options struct {
 	Unclustered bool
 	Timeseries  *Timeseries
 	Expiring    bool  // expires is given
-	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
+	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never
 }
 
 // Shown returns the options as listCollections has them.

@@ -102,7 +102,7 @@ func (c *Collection) withoutThose(keys []Key, ix *Index, id string) []Key {
 // can.
 func (c *Collection) Conflict(ns, id string, doc []byte) error {
 	for _, ix := range c.Def.Indexes {
-		if err := ix.checkGeometries(doc); err != nil {
+		if err := ix.checkContents(doc); err != nil {
 			return err
 		}
 		if !ix.constrains() {
@@ -144,7 +144,7 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 		return ix.Flaw
 	}
 	if !ix.constrains() {
-		return c.checkAllGeometries(ix)
+		return c.checkAll(ix)
 	}
 	u := &Uniqueness{ix, make(map[string]*Record)}
 	var least Key

@@ -10,7 +10,8 @@ import (
 type View struct {
 	Def   *Definition
 	order []*Record
-	one   bool // order has only the record that the search may be about
+	one   bool             // order has only the record that the search may be about
+	late  func() []*Record // makes the order when it is first needed; nil if it is there
 }
 
 // Now returns the collection, for a search that ends before anything in it changes.
@@ -18,7 +19,7 @@ func (c *Collection) Now() View {
 	if c == nil {
 		return View{}
 	}
-	return View{Def: c.Def, order: c.Order}
+	return View{Def: c.Def, order: c.Order, late: c.late}
 }
 
 // Frozen returns the collection as it is now. The view never changes and needs no lock.
@@ -56,6 +57,14 @@ func (c *Collection) byID(id query.Value) *Record {
 	return c.ByKey[string(query.AppendKey(buf[:0], id))]
 }
 
+// records returns the records in order.
+func (v *View) records() []*Record {
+	if v.late != nil {
+		v.order, v.late = v.late(), nil
+	}
+	return v.order
+}
+
 // Exists reports whether there is a collection.
 func (v *View) Exists() bool { return v.Def != nil }
 
@@ -69,7 +78,7 @@ func (v *View) Collation() query.Collation {
 
 // Scan calls visit with every document in order until it returns false.
 func (v *View) Scan(visit func(r *Record) bool) {
-	order := v.order
+	order := v.records()
 	if v.Exists() && v.Def.Options.Clustered != nil {
 		order = v.sortedByID(func([]byte) bool { return true }) // it keeps them so
 	}
@@ -145,7 +154,7 @@ func (v *View) FindSortedByID(direction int64, f *query.Filter, m *query.Matchin
 // sortedByID returns the documents that keep wants, in the order of their _ids.
 func (v *View) sortedByID(keep func(doc []byte) bool) []*Record {
 	var list []*Record
-	for _, r := range v.order {
+	for _, r := range v.records() {
 		if r.Doc != nil && keep(r.Doc) {
 			list = append(list, r)
 		}
