@@ -1,10 +1,10 @@
 package pipeline
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"math"
 	"sort"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"

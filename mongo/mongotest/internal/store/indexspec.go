@@ -144,12 +144,7 @@ func (r *specReader) field(e *wire.Element) error {
 	case "collation":
 		return r.collation(e)
 	case "wildcardProjection":
-		if !hasWildcard(query.Lookup(r.given, "key").Data) {
-			return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
-		}
-		r.projection = query.Of(*e)
-		r.rest = append(r.rest, *e)
-		return nil
+		return r.readProjection(e)
 	case "storageEngine":
 		r.rest = append(r.rest, *e)
 		return nil

@@ -26,6 +26,16 @@ func hasWildcard(pattern []byte) bool {
 	return false
 }
 
+// readProjection reads the wildcardProjection.
+func (r *specReader) readProjection(e *wire.Element) error {
+	if !hasWildcard(query.Lookup(r.given, "key").Data) {
+		return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
+	}
+	r.projection = query.Of(*e)
+	r.rest = append(r.rest, *e)
+	return nil
+}
+
 // checkWildcard checks the wildcardProjection.
 func (r *specReader) checkWildcard() error {
 	v := r.projection

@@ -29,8 +29,10 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 		}
 	}
 	views[ns] = o
-	if err := checkCollations(views, ns); err != nil {
-		return err
+	for _, name := range o.reads(ns) {
+		if view := views[name]; view != nil && !collation.Same(o.Collation, view.Collation) {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", ns, name)
+		}
 	}
 	if path := cycle(views, ns, ns); path != nil {
 		slices.Reverse(path)
@@ -41,20 +43,14 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", MaxViewDepth)
 		}
 	}
-	return nil
+	return checkReaders(views, ns)
 }
 
-// checkCollations refuses a view that reads, or is read by, one with another collation.
-func checkCollations(views map[string]*Options, ns string) error {
-	own := views[ns]
-	for _, name := range own.reads(ns) {
-		if view := views[name]; view != nil && !collation.Same(own.Collation, view.Collation) {
-			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", ns, name)
-		}
-	}
+// checkReaders refuses a view that is read by one with another collation.
+func checkReaders(views map[string]*Options, ns string) error {
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		view := views[name]
-		if slices.Contains(view.reads(name), ns) && !collation.Same(own.Collation, view.Collation) {
+		if slices.Contains(view.reads(name), ns) && !collation.Same(views[ns].Collation, view.Collation) {
 			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has a collation that does not match the collation of view %s", ns, name)
 		}
 	}
