@@ -63,9 +63,9 @@ func parseText(v Value) (*TextSearch, error) {
 	t := &TextSearch{}
 	known := 0
 	for _, f := range [...]struct {
-		name  string
-		type_ bson.Type
-		take  func(v Value)
+		name string
+		kind bson.Type
+		take func(v Value)
 	}{
 		{"$search", bson.TypeString, func(v Value) { t.Search = string(v.Text()) }},
 		{"$language", bson.TypeString, func(v Value) { t.Language = string(v.Text()) }},
@@ -78,8 +78,8 @@ func parseText(v Value) (*TextSearch, error) {
 			return nil, mongoerr.Errorf(mongoerr.NoSuchKey, `Missing expected field "$search"`)
 		case v.Missing():
 			continue
-		case v.Type != f.type_:
-			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, `"%s" had the wrong type. Expected %s, found %s`, f.name, TypeName(f.type_), TypeName(v.Type))
+		case v.Type != f.kind:
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, `"%s" had the wrong type. Expected %s, found %s`, f.name, TypeName(f.kind), TypeName(v.Type))
 		}
 		f.take(v)
 		known++

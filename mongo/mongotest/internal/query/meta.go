@@ -64,9 +64,7 @@ func marked(doc, marks []byte) []byte {
 
 // Meta returns a value that belongs to a document, Missing if it has none of that name.
 func Meta(doc []byte, name string) Value {
-	marks, _ := metaOf(doc)
-	it := wire.Iterator{}
-	for it = wire.Elements(wire.EndDocument(append(make([]byte, 4), marks...), 0)); it.Next(); {
+	for it := wire.Elements(wire.EndDocument(append(make([]byte, 4), metaOf(doc)...), 0)); it.Next(); {
 		key := string(it.Key)
 		if len(key) > len(name) && key[:len(name)] == name && key[len(name)] == ' ' {
 			b, err := hex.DecodeString(key[len(name)+1:])
@@ -79,10 +77,10 @@ func Meta(doc []byte, name string) Value {
 	return Value{}
 }
 
-// metaOf returns the bytes of the marks about a document, and those behind them.
-func metaOf(doc []byte) (marks, rest []byte) {
+// metaOf returns the bytes of the marks about a document.
+func metaOf(doc []byte) []byte {
 	if !IsMade(doc) {
-		return nil, nil
+		return nil
 	}
 	start := 4 + len(madeStart)
 	end := start
@@ -91,16 +89,13 @@ func metaOf(doc []byte) (marks, rest []byte) {
 	for it.Next() && it.Type == bson.TypeBoolean && it.Value[0] == metaMark {
 		end += 1 + len(it.Key) + 1 + 1
 	}
-	return doc[start:end], doc[end:]
+	return doc[start:end]
 }
 
 // KeepMeta returns what was made of a document, with the values that belong to that.
 func KeepMeta(made, from []byte) []byte {
-	marks, _ := metaOf(from)
-	if len(marks) == 0 {
-		return made
-	}
-	if have, _ := metaOf(made); len(have) > 0 {
+	marks := metaOf(from)
+	if len(marks) == 0 || len(metaOf(made)) > 0 {
 		return made
 	}
 	return marked(made, marks)

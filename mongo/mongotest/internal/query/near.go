@@ -238,7 +238,7 @@ func (n *Near) Flaw(low, high float64) error {
 }
 
 // onPath finds the nearest geometry on the path.
-func (n *Near) onPath(p path, doc []byte, m *Matching) bool {
+func (n *Near) onPath(_ path, doc []byte, m *Matching) bool {
 	best, at := math.Inf(1), Value{}
 	n.eachGeometry(doc, func(v Value, g *geo.Geometry) {
 		if d := n.distance(g); d < best {
