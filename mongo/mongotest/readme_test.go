@@ -122,7 +122,7 @@ var filters = map[string]string{
 	"$within":    `{"a": {"$within": {"$box": [[0, 0], [1, 1]]}}}`,
 	"$geoWithin": `{"a": {"$geoWithin": {"$box": [[0, 0], [1, 1]]}}}`, "$near": `{"a": {"$near": [1, 1]}}`,
 	"$geoIntersects": `{"a": {"$geoIntersects": {"$geometry": {"type": "Point", "coordinates": [1, 1]}}}}`,
-	"$nearSphere":    `{"a": {"$nearSphere": [1, 1]}}`, "$rand": `{"$rand": {}}`,
+	"$nearSphere":    `{"a": {"$nearSphere": [1, 1]}}`, "$rand": `{"$rand": {}}`, "$geoNear": `{"a": {"$geoNear": [1, 1]}}`,
 }
 
 // updates has a use of every update operator and modifier of the manual.
@@ -138,6 +138,7 @@ var updates = map[string]string{
 func TestREADMEListsTheOperatorsThatWork(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("8.0"))
 	must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1, "n": 1, "i": 1, "l": []}`)))
+	must[any](t)(rs.Command(0, "test", j(`{"createIndexes": "c", "indexes": [{"key": {"a": "2d"}, "name": "a"}, {"key": {"t": "text"}, "name": "t"}]}`)))
 	works := func(uses map[string]string, command string) []string {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(uses)) {
