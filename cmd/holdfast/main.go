@@ -1,5 +1,6 @@
-// Command holdfast has two commands. `holdfast prove` shows which retry strategies lose operations of a replicated
-// database, which apply them twice, and which are right. `holdfast mock` runs a replica set or a Couchbase cluster for tests.
+// Command holdfast shows which retry strategies lose operations of a replicated database, which apply them twice, and which are
+// right (prove); shows and checks a MongoDB deployment (topology, check); finishes pending updates (sweep); and runs servers for
+// tests (mock).
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 // The exit codes.
 const (
 	exitOK          = 0
-	exitUnexpected  = 1 // --check found a cell that is not as expected
+	exitUnexpected  = 1 // a check found something, or a sweep left something
 	exitUsage       = 2
 	exitCannotRun   = 3
 	exitNoFolder    = 100 // mongod's code for a --dbpath that does not exist
@@ -54,10 +55,14 @@ func interruptible() context.Context {
 
 // cli is the command line.
 type cli struct {
-	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
-	Sweep   sweepCommand   `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
-	Mock    mockServers    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Prove      proveCommand      `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
+	Topology   topologyCommand   `cmd:"" help:"Show the members of a MongoDB deployment, and which of them reads go to."`
+	Check      checkCommand      `cmd:"" help:"Check whether a MongoDB deployment and a connection string are set up so that operations survive."`
+	Sweep      sweepCommand      `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
+	Explain    explainCommand    `cmd:"" help:"Print the rules of retries, the verdict for one operation and error, or the attempts of an error's text in words."`
+	Mock       mockServers       `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
+	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
+	Version    versionCommand    `cmd:"" help:"Print the version; holdfast --version does the same."`
 }
 
 // session has the context and the streams of a command.
@@ -81,6 +86,8 @@ func (f *failure) Unwrap() error { return f.err }
 func usageError(err error) error { return &failure{exitUsage, err} }
 func cannotRun(err error) error  { return &failure{exitCannotRun, err} }
 
+var errInterrupted = &failure{exitInterrupted, errors.New("interrupted")}
+
 // exited is the value with which kong's exit panics, so that the help ends the parsing.
 type exited int
 
@@ -88,12 +95,31 @@ type exited int
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	var c cli
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
-	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
+	opts := []kong.Option{
+		kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
 		kong.Vars{
 			"strategies": namesByBackend((*prove.Backend).StrategyNames),
 			"failures":   namesByBackend((*prove.Backend).FailureNames),
 			"port":       "0",
-		})
+		},
+	}
+	if len(args) == 1 && args[0] == "--version" { // not a flag of kong, because mock has mongod's --version
+		args = []string{"version"}
+	}
+	if len(args) > 0 && args[0] == completeName {
+		parser, err := newParser(s, &c, opts)
+		if err != nil {
+			return exitCode(err, s.stderr)
+		}
+		return complete(s, parser.Model, args[1:])
+	}
+	return parseAndRun(s, args, &c, nil, opts...)
+}
+
+func newParser(s *session, target any, opts []kong.Option) (*kong.Kong, error) {
+	return kong.New(target, append(opts, kong.Writers(s.stdout, s.stderr), lists(), kong.Help(printHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Exit(func(code int) { panic(exited(code)) }))...)
 }
 
 // namesByBackend lists the names that each backend of the experiment has.
@@ -113,19 +139,16 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 			code = int(e)
 		}
 	}()
-	parser, err := kong.New(target, append(opts, kong.Writers(s.stdout, s.stderr), lists(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Exit(func(code int) { panic(exited(code)) }))...)
+	parser, err := newParser(s, target, opts)
 	if err != nil {
-		fmt.Fprintln(s.stderr, "holdfast:", err)
-		return exitCannotRun
+		return exitCode(err, s.stderr)
 	}
 	parsed, err := parser.Parse(args)
 	if err == nil {
 		err = checkEmpty(parsed.Path)
 	}
 	if err != nil {
-		fmt.Fprintf(s.stderr, "holdfast: %v\nTry: %s --help\n", err, parser.Model.Name)
+		fmt.Fprintf(s.stderr, "holdfast: %s\nTry: %s --help\n", withoutSecrets(err.Error()), helpName(parser.Model.Name, err))
 		return exitUsage
 	}
 	s.given = flagsGiven(parsed.Path)
@@ -136,7 +159,16 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 	return exitCode(parsed.Run(s), s.stderr)
 }
 
-// exitCode prints an error and returns its exit code.
+// helpName returns the command whose help explains an error of the command line.
+func helpName(program string, err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
+		return program + " " + wrong.Context.Selected().Name
+	}
+	return program
+}
+
+// exitCode prints an error, without passwords, and returns its exit code.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
@@ -146,7 +178,7 @@ func exitCode(err error, stderr io.Writer) int {
 	if errors.As(err, &f) {
 		code = f.code
 	}
-	fmt.Fprintln(stderr, "holdfast:", err)
+	fmt.Fprintln(stderr, "holdfast:", withoutSecrets(err.Error()))
 	return code
 }
 
@@ -156,6 +188,12 @@ const description = `Clients of MongoDB and Couchbase, servers for tests, and an
 Couchbase clusters of three nodes. With --uri it uses your MongoDB server, through a proxy that injects the faults. It uses only the
 database "holdfast_prove" there.
 
+"holdfast topology" and "holdfast check" look at your MongoDB deployment, and change nothing. "holdfast sweep" finishes the updates of
+mongo/once there.
+
 "holdfast mock" runs a server for tests until it is interrupted. Nothing is stored. It accepts mongod's own flags. Under
 the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod. With --backend couchbase it
-runs a Couchbase cluster.`
+runs a Couchbase cluster.
+
+Exit codes: 0 success; 1 a check, an experiment or a sweep found something that is not as it should be; 2 the command line is wrong; 3 the command
+could not run, for example because no server answers; 130 interrupted.`

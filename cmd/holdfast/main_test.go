@@ -36,7 +36,16 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --writers 0", "--writers is 0"},
 		{"prove --rollbacks --w 1", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --rollbacks --failure mixed", "--rollbacks excludes --w 1 and --failure"},
+		{"prove --lag=-5ms", "--lag is -5ms; it must not be negative"},
+		{"prove --lag soon", "--lag"},
+		{"prove --lag 5ms --uri mongodb://localhost", "--lag excludes --uri"},
+		{"prove --backend couchbase --lag 5ms", "--lag is for --backend mongodb"},
+		{"prove --schedule --uri mongodb://localhost", "--schedule excludes --uri"},
+		{"prove --schedule --check", "--schedule excludes --check"},
 		{"prove --seed x", "--seed"},
+		{"prove --html missing/page.html", "--html missing/page.html: the folder missing does not exist"},
+		{"prove --html main.go/page.html", "--html main.go/page.html: main.go is not a folder"},
+		{"prove --html .", "--html . is there and is not a regular file"},
 		{"prove --backend oracle", `--backend must be one of "mongodb","couchbase"`},
 		{"prove --backend couchbase --w 1", "--w is for --backend mongodb"},
 		{"prove --backend couchbase --w majority", "--w is for --backend mongodb"},
@@ -48,10 +57,21 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --failure a3", `unknown failure "a3"; known are: request-lost, reply-lost, step-down`},
 		{"prove --nonsense", "unknown flag --nonsense"},
 		{"prove more", "unexpected argument more"},
-		{"sweep", "missing flags: --ns=DATABASE.COLLECTION,..., --uri=URI"},
+		{"sweep", "missing flags: --ns=DATABASE.COLLECTION,..."},
 		{"sweep --uri mongodb://127.0.0.1:1 --ns counters", `--ns is "counters"; it must be a database and a collection`},
 		{"sweep --uri mongodb://127.0.0.1:1 --ns app.counters --older-than 0s", "--older-than is 0s; it must be positive"},
-		{"sweep --uri http://127.0.0.1:1 --ns app.counters", "--uri: "},
+		{"sweep --uri http://127.0.0.1:1 --ns app.counters", "the connection string: "},
+		{"sweep --ns app.counters", "give --uri, --uri-file or the environment variable HOLDFAST_URI"},
+		{"sweep --uri mongodb://a --uri-file f --ns app.counters", "--uri and --uri-file exclude each other"},
+		{"sweep --uri mongodb://a --ns app.counters --timeout 0s", "--timeout is 0s; it must be positive"},
+		{"topology", "give --uri, --uri-file or the environment variable HOLDFAST_URI"},
+		{"topology --uri mongodb://a --timeout=-1s", "--timeout is -1s; it must be positive"},
+		{"topology --uri mongodb://a/?nonsense=1", `"nonsense"`},
+		{"topology --uri-file /nonexistent/uri", "--uri-file: open /nonexistent/uri"},
+		{"check --uri alice:s3cret@example.com", "the connection string: "},
+		{"check --timeout 0s", "--timeout is 0s; it must be positive"},
+		{"completion powershell", `must be one of "bash","zsh","fish" but got "powershell"`},
+		{"completion", `expected "<shell>"`},
 		{"mock --members 8", "--members is 8; it must be 1 to 7"},
 		{"mock --port 70000", "--port is 70000; it must be 0 to 65533"},
 		{"mock --port 65534", "--port is 65534; it must be 0 to 65533"},
@@ -109,8 +129,10 @@ func TestAnEmptyValueIsAnErrorThatNamesTheFlag(t *testing.T) {
 		{[]string{"prove", "--strategy", "", "--strategy", list}, "--strategy: " + name},
 		{[]string{"prove", "--strategy", list + ","}, "--strategy: " + name},
 		{[]string{"prove", "--failure", "outage,,mixed"}, "--failure: " + name},
+		{[]string{"prove", "--html", ""}, "--html: the value is empty; it must be FILE"},
 		{[]string{"prove", "--seed", ""}, "--seed"},
 		{[]string{"prove", "--writers", ""}, "--writers"},
+		{[]string{"prove", "--lag", ""}, "--lag"},
 		{[]string{"prove", "--duration", ""}, "--duration"},
 		{[]string{"mock", "--host", ""}, "--host: the value is empty; it must be HOST"},
 		{[]string{"mock", "--user", ""}, "--user: the value is empty; it must be NAME:PASSWORD"},
@@ -178,6 +200,27 @@ func TestAnUnreachableServerIsAnErrorWithinSeconds(t *testing.T) {
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+func TestTheScheduleOfASeed(t *testing.T) {
+	for _, backend := range []string{"mongodb", "couchbase"} {
+		for _, format := range []string{"", "--json"} {
+			schedule := func(seed string) string {
+				t.Helper()
+				args := slices.DeleteFunc([]string{"prove", "--schedule", "--backend", backend, "--seed", seed, format}, func(arg string) bool { return arg == "" })
+				code, stdout, stderr := holdfast(t.Context(), args...)
+				if code != exitOK || stderr != "" || !strings.Contains(stdout, "request-lost") {
+					t.Errorf("%v: exit code %d, %s\n%s", args, code, stderr, stdout)
+				}
+				return stdout
+			}
+			if first, again := schedule("7"), schedule("7"); first != again {
+				t.Errorf("%s: two runs print\n%s\n%s", backend, first, again)
+			} else if other := schedule("8"); first == other {
+				t.Errorf("%s: another seed has the same schedule", backend)
+			}
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -42,8 +43,14 @@ func TestMain(m *testing.M) {
 		return
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // otherwise programs that are started under nohup would ignore it
-	os.Exit(spectest.Main(m))
+	testscript.Main(allTests{m}, map[string]func(){"holdfast": main})
 }
+
+// allTests runs the tests of this package, for testscript.
+type allTests struct{ m *testing.M }
+
+// Run returns the exit code.
+func (a allTests) Run() int { return spectest.Main(a.m) }
 
 // output is the output of a process so far.
 type output struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
@@ -13,12 +15,15 @@ type proveCommand struct {
 	Backend  string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The database to test: mongodb or couchbase."`
 	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
 	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
+	HTML     string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
 	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
 	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
+	Lag      time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries. With a long one a cell may need a longer --duration."`
+	Schedule bool          `help:"Print the planned faults of the first operations, and run nothing. The same seed has the same schedule."`
 	Rollback bool          `name:"rollbacks" help:"MongoDB: also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
 	Writers  int           `default:"4" help:"The number of writers of a cell."`
 	Figures  bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
@@ -31,6 +36,14 @@ func (c *proveCommand) Run(s *session) error {
 	if err != nil {
 		return usageError(err)
 	}
+	if c.Schedule {
+		return m.WriteSchedule(s.stdout, c.JSON)
+	}
+	page, err := openPage(c.HTML)
+	if err != nil {
+		return usageError(err)
+	}
+	defer page.discard()
 	leave, err := c.deploy(s, &m)
 	if err != nil {
 		return err
@@ -45,11 +58,18 @@ func (c *proveCommand) Run(s *session) error {
 	if printErr := c.print(s, report); printErr != nil {
 		return errors.Join(err, printErr)
 	}
-	switch odd := len(report.Unexpected()); {
-	case report.Interrupted:
+	if report.Interrupted {
 		return &failure{exitInterrupted, errors.New("interrupted")}
-	case err != nil:
+	}
+	if err = errors.Join(err, page.write(report)); err != nil {
 		return err
+	}
+	return c.verdict(report)
+}
+
+// verdict returns the error of --check.
+func (c *proveCommand) verdict(report *prove.Report) error {
+	switch odd := len(report.Unexpected()); {
 	case c.Check && odd > 0:
 		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
 	case c.Check && report.Shown() == 0:
@@ -59,13 +79,13 @@ func (c *proveCommand) Run(s *session) error {
 }
 
 // onlyMongoDB are the flags of MongoDB's experiment that Couchbase's does not have.
-var onlyMongoDB = []string{"w", "uri", "rollbacks"}
+var onlyMongoDB = []string{"w", "uri", "rollbacks", "lag"}
 
 // embedded returns the experiment of the backend, with embedded servers.
 func (c *proveCommand) embedded(s *session) (m prove.Matrix, err error) {
 	if c.Backend != couchbaseBackend {
 		m = prove.Matrix{Settings: prove.MongoDB.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
-		m.Settings.W = c.W
+		m.Settings.W, m.Settings.ReplicationDelay = c.W, c.Lag
 		return m, nil
 	}
 	for _, f := range s.given {
@@ -81,6 +101,9 @@ func (c *proveCommand) matrix(s *session) (m prove.Matrix, err error) {
 	if m, err = c.embedded(s); err != nil {
 		return m, err
 	}
+	if err := c.contradiction(s); err != nil {
+		return m, err
+	}
 	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
 	backend := m.Deployment.Backend()
 	if m.Strategies, err = backend.StrategiesNamed(c.Strategy); err != nil {
@@ -90,12 +113,25 @@ func (c *proveCommand) matrix(s *session) (m prove.Matrix, err error) {
 		return m, err
 	}
 	if c.Rollback {
-		if c.W != prove.Majority || c.Failure != nil {
-			return m, errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
-		}
 		m.Failures = append(m.Failures, backend.Rollbacks()...)
 	}
 	return m, m.Settings.Check()
+}
+
+// contradiction returns an error about flags that exclude each other.
+func (c *proveCommand) contradiction(s *session) error {
+	lag := slices.ContainsFunc(s.given, func(f *kong.Flag) bool { return f.Name == "lag" })
+	switch {
+	case c.Rollback && (c.W != prove.Majority || c.Failure != nil):
+		return errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
+	case c.URI != "" && lag:
+		return errors.New("--lag excludes --uri: it is for embedded secondaries")
+	case c.Schedule && c.URI != "":
+		return errors.New("--schedule excludes --uri: which faults a server can have is known only when it is asked")
+	case c.Schedule && c.Check:
+		return errors.New("--schedule excludes --check: it runs nothing that could be checked")
+	}
+	return nil
 }
 
 // deploy prepares the server of --uri, if it is given. The returned function cleans up.
@@ -117,7 +153,7 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 }
 
 func (c *proveCommand) experiment(s *session, m prove.Matrix) (*prove.Report, error) {
-	p := newProgress(s.stderr, terminalOf(s.stderr))
+	p := newProgress(s.stderr, terminalOf(s.stderr, s.getenv))
 	defer p.end()
 	m.Progress = p.event
 	return m.Run(s.ctx)
@@ -127,7 +163,7 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 	if c.JSON {
 		return report.WriteJSON(s.stdout)
 	}
-	t := terminalOf(s.stdout)
+	t := terminalOf(s.stdout, s.getenv)
 	if err := report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv)); err != nil || !c.Figures {
 		return err
 	}

@@ -1,29 +1,38 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/internal/inspect"
 	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 type sweepCommand struct {
-	URI        string        `name:"uri" required:"" placeholder:"URI" help:"The MongoDB deployment."`
+	deployment
+
 	NS         []string      `name:"ns" required:"" placeholder:"DATABASE.COLLECTION" help:"The collection whose pending updates are finished; may be repeated."`
-	OlderThan  time.Duration `name:"older-than" default:"10m" help:"The age from which an update is finished."`
-	Field      string        `default:"_once" help:"The documents' field with the pending updates."`
-	Finished   int           `default:"32" help:"How many finished updates a document remembers, as in the programs that make the updates."`
+	OlderThan  time.Duration `name:"older-than" default:"10m" help:"Leave updates alone that began later than this: their program may be about to finish them."`
+	Field      string        `default:"_once" help:"The documents' field with the pending updates: Options.Field in the programs that make them."`
+	Finished   int           `default:"32" help:"How many finished updates a document remembers: Options.Finished in the programs that make them."`
 	ReportOnly bool          `name:"report-only" help:"Count the pending updates, and change nothing."`
 	BatchSize  int32         `name:"batch-size" default:"0" placeholder:"N" help:"Documents in each reply of the server; 0 leaves it to the server."`
 	Timeout    time.Duration `default:"30s" help:"How long a server is looked for."`
 	JSON       bool          `name:"json" help:"Print one line of JSON for each collection."`
+}
+
+// Help returns the part of the help that is not about a flag.
+func (*sweepCommand) Help() string {
+	return `A program that makes an update with mongo/once writes a token into the document first, and then makes the update and removes the token. If the program dies
+between the two, the token stays, and the update is pending. The sweep makes the second step: each update is applied once, however often and by
+however many sweeps at the same time. An update whose condition no longer holds is abandoned, as its program would have done. One that somebody else removed meanwhile is gone. One that the document refuses
+(an $inc of a text, for example) stays pending and is printed, and the exit code is 1.`
 }
 
 // swept is what is printed of a collection. Its JSON form is stable: fields may be added.
@@ -33,6 +42,7 @@ type swept struct {
 	Tokens    int64        `json:"tokens"`
 	Applied   int64        `json:"applied"`
 	Abandoned int64        `json:"abandoned"`
+	Gone      int64        `json:"gone"`
 	Pending   int64        `json:"pending"`
 	Oldest    *time.Time   `json:"oldest,omitempty"`
 	Failures  []sweptToken `json:"failures,omitempty"`
@@ -49,75 +59,102 @@ type sweptToken struct {
 
 // Run finishes the pending updates of the collections, one after the other.
 func (c *sweepCommand) Run(s *session) error {
-	spaces, err := c.namespaces()
-	if err != nil {
+	if err := c.check(); err != nil {
 		return usageError(err)
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(c.URI).SetServerSelectionTimeout(c.Timeout).SetAppName("holdfast sweep"))
+	w, err := c.open(s, "holdfast sweep", c.Timeout)
 	if err != nil {
-		return usageError(fmt.Errorf("--uri: %w", err))
+		return err
 	}
-	defer func() { _ = client.Disconnect(context.WithoutCancel(s.ctx)) }()
+	defer w.Close(s.ctx)
 	left := int64(0)
-	for _, ns := range spaces {
-		result, err := c.sweep(s, client.Database(ns[0]).Collection(ns[1]))
-		report := reportOf(ns[0]+"."+ns[1], result, err)
-		if !c.ReportOnly {
-			left += report.Pending
+	for _, ns := range c.NS {
+		pending, err := c.collection(s, w, ns)
+		if err != nil {
+			return err
 		}
-		if err == nil || c.JSON || report.Documents > 0 {
-			if printErr := c.print(s, report); printErr != nil {
-				return cannotRun(printErr)
-			}
-		}
-		switch {
-		case s.ctx.Err() != nil:
-			return &failure{exitInterrupted, errors.New("interrupted; what was finished stays finished, and the next sweep goes on")}
-		case err != nil:
-			return cannotRun(err)
-		}
+		left += pending
 	}
-	if left > 0 {
-		return &failure{exitUnexpected, fmt.Errorf("%d updates are still pending", left)}
+	if left > 0 && !c.ReportOnly {
+		return &failure{exitUnexpected, fmt.Errorf("still pending: %s", updates(left))}
 	}
 	return nil
 }
 
-// namespaces returns the databases and the collections.
-func (c *sweepCommand) namespaces() ([][2]string, error) {
-	if c.OlderThan <= 0 {
-		return nil, fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+// collection sweeps a collection and prints the result. It returns the number of updates that are still pending.
+func (c *sweepCommand) collection(s *session, w *inspect.Watcher, ns string) (int64, error) {
+	database, name, _ := strings.Cut(ns, ".")
+	primary := options.Collection().SetReadPreference(readpref.Primary())
+	exact, err := once.New(w.Client().Database(database).Collection(name, primary), once.Options{Field: c.Field, Finished: c.Finished})
+	if err != nil {
+		return 0, usageError(err)
 	}
-	all := make([][2]string, len(c.NS))
-	for i, ns := range c.NS {
-		database, collection, ok := strings.Cut(ns, ".")
-		if !ok || database == "" || collection == "" {
-			return nil, fmt.Errorf("--ns is %q; it must be a database and a collection with a dot between them", ns)
+	result, err := c.sweep(s, ns, exact)
+	report := reportOf(ns, result, err)
+	if err == nil || c.JSON || report.Documents > 0 {
+		if printErr := c.print(s, report); printErr != nil {
+			return 0, cannotRun(printErr)
 		}
-		all[i] = [2]string{database, collection}
 	}
-	return all, nil
+	switch {
+	case s.ctx.Err() != nil:
+		return 0, &failure{exitInterrupted, errors.New("interrupted; what was finished stays finished, and the next sweep goes on")}
+	case err == nil:
+		return report.Pending, nil
+	}
+	if down := w.Err(); down != nil {
+		err = down
+	}
+	return 0, cannotRun(err)
 }
 
-func (c *sweepCommand) sweep(s *session, collection *mongo.Collection) (once.SweepResult, error) {
-	updates, err := once.New(collection, once.Options{Field: c.Field, Finished: c.Finished})
-	if err != nil {
-		return once.SweepResult{}, err
+func (c *sweepCommand) check() error {
+	switch {
+	case c.OlderThan <= 0:
+		return fmt.Errorf("--older-than is %v; it must be positive", c.OlderThan)
+	case c.BatchSize < 0:
+		return fmt.Errorf("--batch-size is %d; it must not be negative", c.BatchSize)
 	}
-	o := once.SweepOptions{OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize}
-	if t := terminalOf(s.stderr); t.is {
-		o.Progress = func(r once.SweepResult) {
-			fmt.Fprintf(s.stderr, "\r%s: %d documents, %d updates applied\x1b[K", collection.Name(), r.Documents, r.Applied)
+	for _, ns := range c.NS {
+		if err := checkNamespace(ns); err != nil {
+			return fmt.Errorf("--ns is %q; %w", ns, err)
 		}
-		defer fmt.Fprint(s.stderr, "\r\x1b[K")
 	}
-	return updates.Sweep(s.ctx, o)
+	return nil
+}
+
+// checkNamespace refuses names that no server takes, https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions.
+func checkNamespace(ns string) error {
+	const longestDatabase, longest = 63, 255 // bytes
+	database, collection, _ := strings.Cut(ns, ".")
+	switch {
+	case database == "" || collection == "":
+		return errors.New("it must be a database and a collection with a dot between them")
+	case len(database) > longestDatabase || len(ns) > longest:
+		return fmt.Errorf("the name of a database has at most %d bytes, and the whole at most %d", longestDatabase, longest)
+	case strings.ContainsAny(database, "/\\ \"$\x00"):
+		return errors.New("the name of a database has no space, quotation mark, slash, backslash, dollar sign and zero byte")
+	case collection[0] == '.' || strings.ContainsAny(collection, "$\x00"):
+		return errors.New("the name of a collection does not begin with a dot, and has no dollar sign and zero byte")
+	}
+	return nil
+}
+
+func (c *sweepCommand) sweep(s *session, ns string, exact *once.Collection) (once.SweepResult, error) {
+	status := newStatusLine(s)
+	defer status.end()
+	return exact.Sweep(s.ctx, once.SweepOptions{
+		OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize,
+		Progress: func(r once.SweepResult) {
+			status.show(fmt.Sprintf("%s: %d documents, %s applied", ns, r.Documents, updates(r.Applied)))
+		},
+	})
 }
 
 func reportOf(ns string, r once.SweepResult, err error) swept {
 	report := swept{
 		Namespace: ns, Documents: r.Documents, Tokens: r.Tokens, Applied: r.Applied, Abandoned: r.Abandoned,
-		Pending: r.Tokens - r.Applied - r.Abandoned,
+		Gone: r.Gone, Pending: r.Tokens - r.Applied - r.Abandoned - r.Gone,
 	}
 	if !r.Oldest.IsZero() {
 		report.Oldest = &r.Oldest
@@ -133,22 +170,37 @@ func reportOf(ns string, r once.SweepResult, err error) swept {
 
 func (c *sweepCommand) print(s *session, r swept) error {
 	if c.JSON {
-		line, err := json.Marshal(r)
-		if err == nil {
-			_, err = fmt.Fprintf(s.stdout, "%s\n", line)
-		}
-		return err
+		return writeJSON(s, r)
 	}
-	oldest := ""
-	if r.Oldest != nil {
-		oldest = ", the oldest of " + r.Oldest.Format(time.RFC3339)
-	}
-	_, err := fmt.Fprintf(s.stdout, "%s: %d updates in %d documents%s: %d applied, %d abandoned, %d pending\n",
-		r.Namespace, r.Tokens, r.Documents, oldest, r.Applied, r.Abandoned, r.Pending)
+	var b strings.Builder
+	b.WriteString(r.Namespace + ": " + c.summary(r) + "\n")
 	for _, f := range r.Failures {
-		if err == nil {
-			_, err = fmt.Fprintf(s.stdout, "  document %s, token %s of %s: %s\n", f.Document, f.Token, f.At.Format(time.RFC3339), f.Error)
-		}
+		fmt.Fprintf(&b, "  document %s, token %s of %s: %s\n", f.Document, f.Token, f.At.Format(time.RFC3339), f.Error)
 	}
+	_, err := io.WriteString(s.stdout, b.String())
 	return err
+}
+
+// summary returns the numbers in words.
+func (c *sweepCommand) summary(r swept) string {
+	if r.Tokens == 0 {
+		return fmt.Sprintf("no update is pending for more than %v", c.OlderThan)
+	}
+	documents := "1 document"
+	if r.Documents != 1 {
+		documents = fmt.Sprintf("%d documents", r.Documents)
+	}
+	found := fmt.Sprintf("%s in %s, the oldest of %s", updates(r.Tokens), documents, r.Oldest.Format(time.RFC3339))
+	if c.ReportOnly {
+		return found + "; nothing was changed"
+	}
+	return fmt.Sprintf("%s: %d applied, %d abandoned, %d gone, %d still pending", found, r.Applied, r.Abandoned, r.Gone, r.Pending)
+}
+
+// updates returns a number of updates in words.
+func updates(n int64) string {
+	if n == 1 {
+		return "1 update"
+	}
+	return fmt.Sprintf("%d updates", n)
 }

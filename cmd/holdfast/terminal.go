@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/charmbracelet/x/term"
 )
@@ -13,18 +14,21 @@ type terminal struct {
 	is      bool // the output is a terminal
 }
 
-const unknownColumns = 100
+const unknownColumns = 120
 
-func terminalOf(w io.Writer) terminal {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(f.Fd()) {
-		return terminal{columns: unknownColumns}
+// terminalOf describes w. The environment variable COLUMNS takes precedence over the terminal's own width, as POSIX says.
+func terminalOf(w io.Writer, getenv func(string) string) terminal {
+	t := terminal{columns: unknownColumns}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		t.is = true
+		if columns, _, err := term.GetSize(f.Fd()); err == nil && columns > 0 {
+			t.columns = columns
+		}
 	}
-	columns, _, err := term.GetSize(f.Fd())
-	if err != nil || columns <= 0 {
-		columns = unknownColumns
+	if columns, err := strconv.Atoi(getenv("COLUMNS")); err == nil && columns > 0 {
+		t.columns = columns
 	}
-	return terminal{columns: columns, is: true}
+	return t
 }
 
 // coloured reports whether to write colours: on a terminal with colours, unless the flag or NO_COLOR turns them off.

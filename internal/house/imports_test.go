@@ -100,7 +100,7 @@ var ours = map[string][]string{
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
-		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
+		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/permission", "mongo/mongotest/internal/failpoint",
 		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/explain",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/peek", "internal/testserver",
 		"internal/mongo/wire", "internal/mutant",
@@ -122,6 +122,9 @@ var ours = map[string][]string{
 		"internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/account": {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/permission": {
+		"mongo/mongotest/internal/account", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "internal/mongo/wire",
+	},
 	"mongo/mongotest/internal/stableapi": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
@@ -130,12 +133,12 @@ var ours = map[string][]string{
 	},
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/mongoerr",
-		"internal/mongo/wire",
+		"mongo/mongotest/internal/version", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/backtrack": {},
 	"mongo/mongotest/internal/expr": {
 		"mongo/mongotest/internal/javascript", "mongo/mongotest/internal/query", "mongo/mongotest/internal/backtrack",
-		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+		"mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/geo":        {},
 	"mongo/mongotest/internal/fulltext":   {"internal/mongo/wire"},
@@ -150,8 +153,11 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/mongoerr":  {},
 	"internal/figures":                   {},
 	"internal/mutation":                  {},
-	"internal/prove":                     {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "retry"},
-	"cmd/holdfast":                       {"internal/filelock", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/prove":                     {"mongo", "mongo/mongotest", "couchbase", "couchbase/couchbasetest", "internal/couchbase/memd", "internal/mutant", "mongo/once", "retry", "retry/mongoreason"},
+	"cmd/holdfast":                       {"internal/filelock", "internal/inspect", "internal/rules", "mongo", "mongo/once", "internal/mockcontrol", "internal/prove", "internal/report", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/inspect":                   {"internal/mongo/topology", "mongo"},
+	"internal/report":                    {"internal/prove"},
+	"internal/rules":                     {"internal/couchbase/memd", "retry", "retry/couchbasereason", "retry/mongoreason"},
 	"internal/mockcontrol":               {"couchbase/couchbasetest"},
 	"internal/spectest":                  {"internal/filelock"},
 	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast

@@ -17,10 +17,13 @@ func newBook() book {
 	return book{applied: make(map[OpID]int), lost: make(map[OpID]int)}
 }
 
-// audit reads all documents with a new client and compares three numbers of applied operations: the operations' own
+// audit runs the strategy's sweep. Then it reads all documents with a new client and compares three numbers of applied operations: the operations' own
 // fields, the counter beside them, and the servers' journal. If they differ, the experiment itself has a defect.
 func (c *cell) audit(ctx context.Context, records []record) (book, error) {
 	b := newBook()
+	if err := c.sweep(ctx); err != nil {
+		return b, err
+	}
 	tallies, err := c.site.read(ctx, c.documents(records))
 	if err != nil {
 		return b, err

@@ -29,6 +29,9 @@ type Backend struct {
 // Backends returns all backends.
 func Backends() []*Backend { return []*Backend{MongoDB, Couchbase} }
 
+// Legend returns lines that explain the numbers of a cell.
+func (b *Backend) Legend() []string { return slices.Clone(b.legend) }
+
 // DefaultSettings returns the settings of the command. The whole matrix takes less than a minute with them, and has
 // enough faults for reliable verdicts.
 func (b *Backend) DefaultSettings() Settings { return b.settings }

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -25,6 +26,8 @@ type trial struct {
 	settings   Settings
 	dial       Dial
 	deployment Deployment
+	// do, if not nil, replaces the strategy's code.
+	do func(context.Context, *doing) error
 }
 
 // newTrial returns a trial of mixed failures with a sound client and sound servers.
@@ -42,18 +45,23 @@ func (tr trial) run(t *testing.T) (r Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if tr.do != nil {
+		list[0].do = tr.do
+	}
 	synctest.Test(t, func(t *testing.T) {
 		r = runCell(t.Context(), list[0], failures[0], 0, tr.settings, tr.dial, tr.deployment)
 	})
 	return r
 }
 
-// figureSettings returns the settings of the figures, with many more faults than the command has.
+// figureSettings returns the settings of the figures, with many more faults than the command has, except with the race detector.
 func figureSettings(seed int) Settings {
 	s := MongoDB.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // on the fake clock
-	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
+	if !raceEnabled {
+		s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
+	}
 	return s
 }
 

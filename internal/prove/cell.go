@@ -104,10 +104,8 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 }
 
 func (c *cell) prepare(ctx context.Context) {
-	size := c.settings.Size
-	c.referee = newReferee(size.Writers)
-	p := newPlan(c.settings.Seed, c.failure, size.every(c.failure), size.Writers)
-	c.injector = newInjector(ctx, p, c.referee, c.site, c.document, c.strategy.twoSteps)
+	c.referee = newReferee(c.settings.Size.Writers)
+	c.injector = newInjector(ctx, c.settings.plan(c.failure), c.referee, c.site, c.document, c.strategy.twoSteps)
 	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 

@@ -13,7 +13,7 @@ func (r *Report) Conclusion() string {
 		case !shown:
 		case v == Right:
 			right = append(right, s.Title)
-		case v.right():
+		case v.IsRight():
 			right = append(right, fmt.Sprintf("%s (%s)", s.Title, v))
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s (%s)", s.Title, v))

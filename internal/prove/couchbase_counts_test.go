@@ -70,7 +70,7 @@ func TestTheClaimOfACouchbaseError(t *testing.T) {
 func TestTheClaimOfACASLoopIgnoresItsReads(t *testing.T) {
 	failed := errors.New("failed")
 	d := doing{tries: []try{{step: SecondStep}, {step: SecondStep, err: failed}, {step: FirstStep, err: failed, trouble: Trouble{Claim: NotApplied}}}}
-	if got := d.claim((Strategy{}).applying(), failed); got != NotApplied {
+	if got := d.claim(Strategy{}, failed); got != NotApplied {
 		t.Errorf("%d", got)
 	}
 }

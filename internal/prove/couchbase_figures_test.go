@@ -25,7 +25,7 @@ func TestCouchbaseFigures(t *testing.T) {
 	}
 	for _, name := range []string{NoRetry, FiveBlind} {
 		for i, r := range mixedCouchbase(t, name) {
-			if !r.AsExpected() || r.Verdict.right() {
+			if !r.AsExpected() || r.Verdict.IsRight() {
 				wrong[i] = false
 				explain(t, i+1, r)
 			}

@@ -66,10 +66,14 @@ func (s *couchbaseSite) journal() ([]entry, bool) {
 		if e.Opcode != memd.OpSubdocMultiMutation || !ok {
 			continue
 		}
-		failed := e.Status != memd.StatusSuccess
+		failed, failure := e.Status != memd.StatusSuccess, ""
+		if failed {
+			failure = fmt.Sprintf("status %v", e.Status)
+		}
 		entries = append(entries, entry{
 			id: messageID{e.ConnID, int32(e.Opaque)}, key: p.op.String(), applied: e.Applied, lost: e.Lost, //nolint:gosec // as above
 			requestLost: e.RequestLost, replyLost: e.ReplyLost, troubled: e.ReplyLost || failed, failed: failed,
+			failure: failure, server: e.Node, at: e.Time,
 		})
 	}
 	return entries, true

@@ -19,7 +19,7 @@ type Counts struct {
 	// Extra operations were applied twice or more.
 	Extra int `json:"extra"`
 	// Misreported operations are those for which the client's claim "applied" or "not applied" was wrong. With a strategy
-	// that can know better they are also those that were applied and errored, except in an outage.
+	// that can know better they are also those that were applied and errored, except after a permanent fault.
 	Misreported int `json:"misreported"`
 	// FailedButApplied operations errored and were applied once: the count is right, but the report is wrong.
 	FailedButApplied int `json:"failed_but_applied"`
@@ -58,6 +58,7 @@ func (c *cell) count(result *Result, records []record, b book) {
 		}
 	}
 	c.countHits(result, b.known, messages)
+	result.Stories = c.stories(result, records, &b, messages)
 }
 
 // countHits counts the faults that happened. An outage happens once; the operations that failed in it are its hits.

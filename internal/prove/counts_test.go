@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 func TestCounts(t *testing.T) {
@@ -45,7 +47,7 @@ func TestCounts(t *testing.T) {
 
 func TestStrategiesThatCanKnowWhetherAnOperationWasApplied(t *testing.T) {
 	for _, s := range MongoDB.Strategies() {
-		if want := s.Name == TwoStep || s.Name == RetryableWrites; s.learns() != want {
+		if want := s.Name == TwoStep || s.Name == Once || s.Name == RetryableWrites; s.learns() != want {
 			t.Errorf("%s: %t", s.Name, !want)
 		}
 	}
@@ -106,11 +108,14 @@ func TestTheClaimOfAnOperation(t *testing.T) {
 		{"acknowledged", false, nil, []try{lost, {}}, Applied},
 		{"each try refused", false, failed, []try{refused, refused}, NotApplied},
 		{"lost once, then refused", false, failed, []try{lost, refused}, Unknown},
-		{"the first step alone does not apply the operation", true, failed, []try{lost, lost}, NotApplied},
-		{"the second step refused", true, failed, []try{{step: FirstStep}, second}, NotApplied},
+		{"the first step may have left a token for a sweep", true, failed, []try{lost, lost}, Unknown},
+		{"the second step refused, so the token is there", true, failed, []try{{step: FirstStep}, second}, Unknown},
+		{"each step refused", true, failed, []try{refused, second}, NotApplied},
+		{"once: not applied", true, &once.Error{State: once.NotApplied}, []try{lost}, NotApplied},
+		{"once: pending", true, &once.Error{State: once.Pending}, []try{refused}, Unknown},
 	} {
 		d := doing{tries: c.tries}
-		if got := d.claim(Strategy{twoSteps: c.twoSteps}.applying(), c.err); got != c.want {
+		if got := d.claim(Strategy{twoSteps: c.twoSteps}, c.err); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}

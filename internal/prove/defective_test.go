@@ -2,10 +2,15 @@ package prove
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 // The clients of this file have deliberate defects. They are made around a sound client, so they can be made around any
@@ -89,4 +94,55 @@ func (c twice) Update(ctx context.Context, u Update) error {
 		_ = c.Client.Update(ctx, u)
 	}
 	return err
+}
+
+// defectiveOnce is a client whose exactly-once updates have a defect: change changes each update's filter or its operators.
+type defectiveOnce struct {
+	Client
+	change func(filter, update bson.D) (bson.D, bson.D)
+}
+
+// Once implements [Client].
+func (c defectiveOnce) Once(through func(once.Commands) once.Commands) (*once.Collection, error) {
+	return c.Client.Once(func(inner once.Commands) once.Commands { return through(changed{inner, c.change}) })
+}
+
+type changed struct {
+	once.Commands
+	change func(filter, update bson.D) (bson.D, bson.D)
+}
+
+// UpdateOne implements [once.Commands].
+func (c changed) UpdateOne(
+	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
+) (*official.UpdateResult, error) {
+	by, with := c.change(filter.(bson.D), update.(bson.D))
+	return c.Commands.UpdateOne(ctx, by, with, opts...)
+}
+
+func without(d bson.D, key string) bson.D {
+	return slices.DeleteFunc(slices.Clone(d), func(e bson.E) bool { return e.Key == key })
+}
+
+// ignoresFinished is a client whose first step does not look whether the operation is finished.
+func ignoresFinished(dial Dial) Dial {
+	return withDefect(dial, func(c Client) Client {
+		return defectiveOnce{c, func(filter, update bson.D) (bson.D, bson.D) { return without(filter, "_once.finished"), update }}
+	})
+}
+
+// sweepsAndKeeps is a client that does not remove the tokens of others when it applies their updates. It is a sweep if it has made no token.
+func sweepsAndKeeps(dial Dial) Dial {
+	return withDefect(dial, func(c Client) Client {
+		sweeps := true
+		return defectiveOnce{c, func(filter, update bson.D) (bson.D, bson.D) {
+			if update[0].Key == "$push" {
+				sweeps = false
+			}
+			if sweeps {
+				update = without(update, "$pull")
+			}
+			return filter, update
+		}}
+	})
 }

@@ -2,7 +2,10 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 // session is the client of one writer. The strategies of a backend know the type behind it.
@@ -44,13 +47,19 @@ func (d *doing) try(step Step, call func() error) error {
 }
 
 // claim returns the effect of the whole operation, as far as the application knows it. It is Unknown if the effect of
-// a try that could apply the operation is unknown. applying is the step that applies it.
-func (d *doing) claim(applying Step, err error) Claim {
-	if err == nil {
+// a try that could apply the operation is unknown. The errors of package mongo/once say it themselves.
+func (d *doing) claim(s Strategy, err error) Claim {
+	var e *once.Error
+	switch {
+	case err == nil:
 		return Applied
+	case errors.As(err, &e) && e.State == once.NotApplied:
+		return NotApplied
+	case e != nil:
+		return Unknown
 	}
 	for _, t := range d.tries {
-		if t.step == applying && (t.err == nil || t.trouble.Claim == Unknown) {
+		if s.applies(t.step) && (t.err == nil || t.trouble.Claim == Unknown) {
 			return Unknown
 		}
 	}

@@ -31,14 +31,18 @@ const (
 	TemporaryFailure   // the server returns a temporary failure once
 	DocumentLocked     // somebody else locks the document for a while
 	SyncWriteAmbiguous // the server answers a durable write with "ambiguous" (a3)
+
+	// RequestDelayed is MongoDB's: the connection breaks, and the request arrives, and is executed, after its operation has ended.
+	RequestDelayed
 )
 
 // faultKinds is the number of kinds of faults.
-const faultKinds = int(SyncWriteAmbiguous) + 1
+const faultKinds = int(RequestDelayed) + 1
 
 var faultNames = [faultKinds]string{
 	"request-lost", "reply-lost", "step-down", "primary-killed", "partition", "outage", "command-error", "overload",
 	"rebalance", "hard-failover", "black-hole", "temporary-failure", "lock", "a3",
+	"delayed-request",
 }
 
 // String returns the name of the fault. The failure with only this fault has the same name.
@@ -52,7 +56,7 @@ func (k FaultKind) breaksCluster() bool {
 	switch k {
 	case SteppedDown, PrimaryKilled, Partitioned, Rebalanced, FailedOver, BlackHoled, DocumentLocked:
 		return true
-	case RequestLost, ReplyLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, SyncWriteAmbiguous:
+	case RequestLost, ReplyLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, SyncWriteAmbiguous, RequestDelayed:
 	}
 	return false
 }

@@ -9,7 +9,7 @@ func TestFigures(t *testing.T) {
 	for i := range wrong {
 		wrong[i] = true
 	}
-	for _, name := range []string{NoRetry, FiveBlind, OneRetry} {
+	for _, name := range []string{NoRetry, FiveBlind, OneRetry, BestEffort} {
 		for i, r := range mixed(t, name) {
 			if !r.AsExpected() {
 				wrong[i] = false
@@ -18,7 +18,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	missing, extra, misreported := 0, 0, 0
-	for _, name := range []string{TwoStep, RetryableWrites} {
+	for _, name := range []string{TwoStep, Once, RetryableWrites} {
 		for i, r := range mixed(t, name) {
 			missing, extra, misreported = missing+r.Counts.Missing, extra+r.Counts.Extra, misreported+r.Counts.Misreported
 			if !r.AsExpected() {

@@ -69,6 +69,8 @@ func (h *hit) confirmed(journal map[messageID]entry, w1 bool) bool {
 		return h.healed && found && e.applied == h.late()
 	case BlackHoled:
 		return h.healed && found && (e.applied || !h.late())
+	case RequestDelayed:
+		return found && !e.requestLost && e.troubled && h.overtaken(journal)
 	case TemporaryFailure, SyncWriteAmbiguous:
 		return found && e.failed && e.applied == h.late()
 	}

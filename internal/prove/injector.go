@@ -19,10 +19,14 @@ type injector struct {
 	countsPlanned bool
 	healing       sync.WaitGroup // the goroutines that heal the cluster
 
+	began time.Time // of the load
+
 	mu      sync.Mutex
 	seen    map[part][]messageID // the messages of each step, in their order
+	arrived map[messageID]time.Time
 	refused map[OpID]*hit
 	ending  map[OpID]*hit // the faults that happen when their operation has ended
+	delayed map[OpID]*delayed
 	hits    []*hit
 	failure error     // the first error of a fault or of healing
 	armed   bool      // the next message begins the outage
@@ -37,13 +41,18 @@ type hit struct {
 	message messageID
 	at      time.Time // the time at which the message arrived
 	done    bool      // the fault happened
+	struck  time.Time // the time at which it happened
 	healed  bool      // for a fault of the cluster: it accepted writes again
+	// For a fault of the cluster, the times at which it accepted writes again, and was repaired. They are zero if it did not come to that.
+	writable, repaired time.Time
+	// others are the other messages of the operation of a delayed one.
+	others []messageID
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, document func(OpID) string, twoSteps bool) *injector {
 	return &injector{
-		ctx: ctx, plan: p, referee: r, site: s, document: document, twoSteps: twoSteps,
-		seen: make(map[part][]messageID), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit),
+		ctx: ctx, plan: p, referee: r, site: s, document: document, twoSteps: twoSteps, began: time.Now(),
+		seen: make(map[part][]messageID), arrived: make(map[messageID]time.Time), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit), delayed: make(map[OpID]*delayed),
 	}
 }
 
@@ -80,6 +89,7 @@ func (i *injector) count(m message) (attempt int, armed bool) {
 	defer i.mu.Unlock()
 	attempt = len(i.seen[m.part])
 	i.seen[m.part] = append(i.seen[m.part], m.id)
+	i.arrived[m.id] = time.Now()
 	return attempt, i.armed && i.dark.IsZero()
 }
 
@@ -94,6 +104,8 @@ func (i *injector) oneMessage(h *hit) treatment {
 		return treatment{before: happened, loseRequest: true}
 	case h.kind == ReplyLost:
 		return treatment{after: happened, loseReply: true}
+	case h.kind == RequestDelayed:
+		return i.delay(h)
 	case h.kind == CommandRefused:
 		i.mu.Lock()
 		i.refused[h.op] = h
@@ -145,8 +157,10 @@ func (i *injector) swallow(h *hit) {
 	_ = i.site.awaitWritable(i.ctx) // if it fails, the healing has the error
 }
 
-// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now.
+// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now. Its delayed
+// message arrives.
 func (i *injector) ended(id OpID, acknowledged bool) {
+	i.deliver(id)
 	i.mu.Lock()
 	h := i.ending[id]
 	delete(i.ending, id)
@@ -212,8 +226,12 @@ func (i *injector) warmUp() {
 // cluster and waits for both again.
 func (i *injector) heal(h *hit, repair func() error) {
 	err := i.site.awaitWritable(i.ctx)
+	if err == nil {
+		i.passed(&h.writable)
+	}
 	if err == nil && repair != nil {
 		err = errors.Join(i.referee.everyWriter(i.ctx), repair())
+		i.passed(&h.repaired)
 		if err == nil {
 			err = i.site.awaitWritable(i.ctx)
 		}
@@ -262,9 +280,16 @@ func (i *injector) happened(h *hit) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !h.done {
-		h.done = true
+		h.done, h.struck = true, time.Now()
 		i.hits = append(i.hits, h)
 	}
+}
+
+// passed sets a time of a hit.
+func (i *injector) passed(at *time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	*at = time.Now()
 }
 
 func (i *injector) failed(err error) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -33,26 +34,39 @@ func runMatrix(t *testing.T, m Matrix) *Report {
 		t.Errorf("%s, %s is not as expected", c.Failure, c.Strategy)
 		explain(t, int(m.Settings.Seed), c)
 	}
+	for i := range r.Results {
+		checkStories(t, &r.Results[i])
+	}
 	return r
 }
 
-// TestWholeMatrix runs the whole matrix of the command on the fake clock.
+// TestWholeMatrix runs the whole matrix of the command on the fake clock; with the race detector, the mixed failures with few faults.
 func TestWholeMatrix(t *testing.T) {
 	for _, w := range []string{Majority, One} {
 		t.Run("w "+w, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := embeddedMatrix(t, Memory(), nil, nil)
 				m.Settings.W = w
+				if raceEnabled {
+					m.Failures = []Failure{mixedFailure(t)}
+					m.Settings.Size.Operations, m.Settings.Size.MixedHits = 50, 2
+				}
 				runMatrix(t, m)
 			})
 		})
 	}
 }
 
+// patient makes the clients wait longer: a machine under load must not end an operation.
+func patient(s *Settings) {
+	s.Timing.ServerSelection, s.Timing.Connect, s.Parallel = 10*time.Second, 5*time.Second, 4
+}
+
 // A few cells run as in the command: on TCP and the real clock.
 func TestAFewCellsOnTCP(t *testing.T) {
 	m := embeddedMatrix(t, TCP(), []string{NoRetry, OneRetry, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down"})
 	m.Settings.Size.Operations, m.Settings.Size.MessageHits, m.Settings.Size.ClusterHits = 30, 4, 4
+	patient(&m.Settings)
 	runMatrix(t, m)
 }
 
@@ -73,13 +87,14 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := embeddedMatrix(t, server, []string{OneRetry, TwoStep, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down", "overload"})
+			m := embeddedMatrix(t, server, []string{OneRetry, TwoStep, Once, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down", "overload", "delayed-request"})
 			m.Settings.Size.Operations, m.Settings.Size.MessageHits = 30, 4
+			patient(&m.Settings)
 			r := runMatrix(t, m)
 			if got := r.at(0, 2).Unavailable; got != c.broken {
 				t.Errorf("step-down: %q, want %q", got, c.broken)
 			}
-			if got := r.at(2, 0).Unavailable; !strings.HasPrefix(got, c.retryable) || c.retryable == "" && got != "" {
+			if got := r.at(3, 0).Unavailable; !strings.HasPrefix(got, c.retryable) || c.retryable == "" && got != "" {
 				t.Errorf("retryable writes: %q, want %q", got, c.retryable)
 			}
 			if err := server.Leave(); err != nil {

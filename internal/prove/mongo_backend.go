@@ -27,8 +27,8 @@ var MongoDB = &Backend{
 	legend: []string{
 		"-1 +2 of 3: of 3 operations 1 is missing and 2 were applied twice or more; hits: faults that happened, verified in the " +
 			"servers' journal where it is ours (in an outage: operations that failed in it)",
-		failedMark + " applied, but reported as failed: right in count. Two-step and retryable writes can know better: except in an " +
-			"outage it is misreported there",
+		failedMark + " applied, but reported as failed: right in count. Two-step, exactly once and retryable writes can know better: it is " +
+			"misreported there, except in an outage or after a command error, where a sweep applies the operation later",
 		"wasteful: with more attempts or messages, or more time, than the rule allows: one message, two if there is a fault, one " +
 			"selection timeout in an outage",
 	},

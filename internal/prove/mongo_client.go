@@ -6,6 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 // Client is the interface to a driver. Only one writer at a time uses a client.
@@ -13,6 +15,8 @@ type Client interface {
 	// Update runs an updateOne on the experiment's collection. It returns the driver's own error, unchanged. An
 	// update that matches no document is a success.
 	Update(ctx context.Context, u Update) error
+	// Once returns the experiment's collection with exactly-once updates. Their commands, except finds, pass through the function.
+	Once(through func(once.Commands) once.Commands) (*once.Collection, error)
 	// Read returns all documents of the experiment's collection. It reads from the primary with read concern
 	// "majority", or "local" if the target is a standalone.
 	Read(ctx context.Context) ([]bson.Raw, error)

@@ -4,25 +4,24 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 // Cursor is the cursor type of a driver.
 type Cursor interface {
+	once.Cursor
 	All(ctx context.Context, results any) error
 }
 
 // Collection is the collection type of a driver with the official options. Such drivers have the same methods, and
 // only the cursor types differ.
-type Collection[C Cursor] interface {
-	UpdateOne(context.Context, any, any, ...options.Lister[options.UpdateOneOptions]) (*mongo.UpdateResult, error)
-	Find(context.Context, any, ...options.Lister[options.FindOptions]) (C, error)
-}
+type Collection[C Cursor] interface{ once.Source[C] }
 
-// Collections implements Update and Read of a [Client]. Both fields are the experiment's collection: Written with the
+// Collections implements Update, Once and Read of a [Client]. Both fields are the experiment's collection: Written with the
 // client's options, Audit with AuditOptions.
 type Collections[C Cursor] struct{ Written, Audit Collection[C] }
 
@@ -44,6 +43,22 @@ func AuditOptions(t Target) *options.CollectionOptionsBuilder {
 func (c Collections[C]) Update(ctx context.Context, u Update) error {
 	_, err := c.Written.UpdateOne(ctx, u.Filter, u.Change, options.UpdateOne().SetUpsert(u.Upsert))
 	return err
+}
+
+// Once implements [Client]. A document remembers all its operations as finished, so the limit of the guarantee is not reached.
+func (c Collections[C]) Once(through func(once.Commands) once.Commands) (*once.Collection, error) {
+	return once.New[C](passing[C]{through(c.Written), c.Written}, once.Options{Finished: MaxPerDocument})
+}
+
+// passing is a source whose commands pass through a function.
+type passing[C Cursor] struct {
+	once.Commands
+	source once.Source[C]
+}
+
+// Find implements [once.Source].
+func (p passing[C]) Find(ctx context.Context, filter any, opts ...options.Lister[options.FindOptions]) (C, error) {
+	return p.source.Find(ctx, filter, opts...)
 }
 
 // Read implements [Client].

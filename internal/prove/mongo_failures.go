@@ -1,5 +1,6 @@
 package prove
 
+// mongoFailures are those of the resilience article, their mixture, and one that the article does not have.
 var mongoFailures = []Failure{
 	{Name: "request-lost", Title: "request lost", faults: []FaultKind{RequestLost}},
 	{Name: "reply-lost", Title: "reply lost", faults: []FaultKind{ReplyLost}},
@@ -12,6 +13,7 @@ var mongoFailures = []Failure{
 	{Name: Mixed, Title: "all mixed", faults: []FaultKind{
 		RequestLost, ReplyLost, SteppedDown, PrimaryKilled, Partitioned, CommandRefused, ServerOverloaded, Outage,
 	}},
+	{Name: "delayed-request", Title: "delayed request", faults: []FaultKind{RequestDelayed}},
 }
 
 // mongoRollbacks are the failures in which acknowledged writes are lost and must stay lost.

@@ -44,8 +44,11 @@ const serverLimit = 3 * time.Second
 func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) {
 	timing := mongoTiming()
 	timing.ServerSelection, timing.Connect = serverLimit, serverLimit
-	control, err := dial(Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
-	if err != nil {
+	control, err := dialUntil(ctx, dial, Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrURI, err)
 	}
 	s := &Server{uri: uri, control: control}
@@ -56,6 +59,30 @@ func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) 
 		return nil, errors.Join(err, s.disconnect(ctx))
 	}
 	return s, nil
+}
+
+// dialUntil creates a client, until ctx ends. The records of a mongodb+srv URI are looked up meanwhile, which has no context.
+func dialUntil(ctx context.Context, dial Dial, t Target) (Client, error) {
+	type dialled struct {
+		client Client
+		err    error
+	}
+	done := make(chan dialled, 1)
+	go func() {
+		client, err := dial(t)
+		done <- dialled{client, err}
+	}()
+	select {
+	case d := <-done:
+		return d.client, d.err
+	case <-ctx.Done():
+		go func() {
+			if d := <-done; d.err == nil {
+				_ = d.client.Close(context.WithoutCancel(ctx))
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
 }
 
 func (s *Server) examine(ctx context.Context) error {

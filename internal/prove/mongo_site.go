@@ -73,7 +73,7 @@ func (m *mongoSite) intercept(decide func(message) treatment) func() {
 
 func mongoFault(t treatment) mongotest.Fault {
 	f := mongotest.Fault{
-		Before: t.before, LoseRequest: t.loseRequest, AfterApply: t.afterApply, After: t.after, LoseReply: t.loseReply,
+		Before: t.before, Late: t.late, LoseRequest: t.loseRequest, AfterApply: t.afterApply, After: t.after, LoseReply: t.loseReply,
 	}
 	switch {
 	case t.refuse == nil:
@@ -113,9 +113,20 @@ func (m *mongoSite) journal() ([]entry, bool) {
 func mongoEntry(e *mongotest.Entry) entry {
 	failed := e.ErrorCode != 0 || e.WriteConcernErrorCode != 0
 	return entry{
-		id: messageID{e.ConnID, e.RequestID}, key: e.Key, applied: e.Applied, lost: e.RolledBack, requestLost: e.RequestLost,
+		id: messageID{e.ConnID, e.RequestID}, place: e.Seq, key: e.Key, applied: e.Applied, lost: e.RolledBack, requestLost: e.RequestLost,
 		replyLost: e.ReplyLost, troubled: !e.Answered || failed, failed: failed,
+		failure: mongoFailure(e), server: e.Member, at: e.Time, repeated: e.Deduplicated,
 	}
+}
+
+func mongoFailure(e *mongotest.Entry) string {
+	switch {
+	case e.ErrorCode != 0:
+		return fmt.Sprintf("error %d", e.ErrorCode)
+	case e.WriteConcernErrorCode != 0:
+		return fmt.Sprintf("write concern error %d", e.WriteConcernErrorCode)
+	}
+	return ""
 }
 
 // read reads all documents with a client that does not retry.

@@ -8,20 +8,23 @@ const (
 	FiveBlind       = "five-blind"
 	OneRetry        = "one-retry"
 	TwoStep         = "two-step"
+	Once            = "once"
 	RetryableWrites = "retryable-writes"
 )
 
-// mongoStrategies are in the order of the resilience article, with retryable writes last.
+// mongoStrategies are those of the resilience article in its order, then those of this module. Retryable writes, the servers' own, are last.
 var mongoStrategies = []Strategy{
-	{Name: NoRetry, Title: "no retry", do: once},
+	{Name: NoRetry, Title: "no retry", do: single},
 	{Name: FiveBlind, Title: "five blind retries", do: fiveBlind},
 	{Name: OneRetry, Title: "one retry", do: oneRetry},
-	{Name: TwoStep, Title: "two-step", twoSteps: true, do: twoSteps},
-	{Name: RetryableWrites, Title: "retryable writes", RetryWrites: true, do: once},
+	{Name: TwoStep, Title: "two-step", twoSteps: true, do: twoSteps, sweep: sweepPending},
+	{Name: BestEffort, Title: "best effort", do: bestEffort},
+	{Name: Once, Title: "exactly once", twoSteps: true, do: exactlyOnce, sweep: sweepOnce},
+	{Name: RetryableWrites, Title: "retryable writes", RetryWrites: true, do: single},
 }
 
-// once calls the client once.
-func once(ctx context.Context, d *doing) error { return d.increment(ctx) }
+// single calls the client once.
+func single(ctx context.Context, d *doing) error { return d.increment(ctx) }
 
 // fiveBlind retries after every error, at most five times, as much production code does.
 func fiveBlind(ctx context.Context, d *doing) error {

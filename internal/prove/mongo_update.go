@@ -66,36 +66,70 @@ func settle(id OpID, document string) Update {
 	}
 }
 
+// sweepPending applies the second step of every token that a document has.
+func sweepPending(ctx context.Context, c Client) error {
+	documents, err := c.Read(ctx)
+	for _, d := range documents {
+		if tokens, ok := d.Lookup(fieldPending).ArrayOK(); ok && err == nil {
+			err = settleAll(ctx, c, d.Lookup("_id").StringValue(), tokens)
+		}
+	}
+	return err
+}
+
+func settleAll(ctx context.Context, c Client, document string, tokens bson.RawArray) error {
+	values, err := tokens.Values()
+	for _, v := range values {
+		if id, ok := parseOpID(v.StringValue()); ok && err == nil {
+			err = c.Update(ctx, settle(id, document))
+		}
+	}
+	return err
+}
+
 func bothFields(id OpID) bson.D {
 	return bson.D{{Key: fieldCounter, Value: int32(1)}, {Key: fieldOps + "." + id.String(), Value: int32(1)}}
 }
 
+// The fields of package mongo/once in a document.
+const (
+	oncePending   = "_once.pending"
+	oncePendingID = "_once.pending.id"
+)
+
 // partOf returns the operation and the step of a statement in an update command.
 func partOf(statement bson.Raw) (p part, ok bool) {
+	p.step = FirstStep
 	if token, ok := statement.Lookup("u", "$addToSet", fieldPending).StringValueOK(); ok {
 		p.op, ok = parseOpID(token)
-		p.step = FirstStep
 		return p, ok
 	}
-	inc, ok := statement.Lookup("u", "$inc").DocumentOK()
-	if !ok {
-		return p, false
+	if _, token, ok := statement.Lookup("u", "$push", oncePending, "update").BinaryOK(); ok {
+		p.op, ok = incremented(bson.Raw(token).Lookup("update"))
+		return p, ok
 	}
+	filter, _ := statement.Lookup("q").DocumentOK()
+	if !filter.Lookup(fieldPending).IsZero() || !filter.Lookup(oncePendingID).IsZero() {
+		p.step = SecondStep
+	}
+	p.op, ok = incremented(statement.Lookup("u"))
+	return p, ok
+}
+
+// incremented returns the operation whose field an update increments.
+func incremented(update bson.RawValue) (id OpID, ok bool) {
+	document, _ := update.DocumentOK()
+	inc, _ := document.Lookup("$inc").DocumentOK()
 	elements, err := inc.Elements()
 	if err != nil {
-		return p, false
-	}
-	p.step = FirstStep
-	if _, pending := statement.Lookup("q", fieldPending).StringValueOK(); pending {
-		p.step = SecondStep
+		return id, false
 	}
 	for _, e := range elements {
 		if name, own := strings.CutPrefix(e.Key(), fieldOps+"."); own {
-			p.op, ok = parseOpID(name)
-			return p, ok
+			return parseOpID(name)
 		}
 	}
-	return p, false
+	return id, false
 }
 
 // partOfCommand is partOf for a whole update command.
@@ -120,12 +154,9 @@ func journalKey(command string, statement bson.Raw) string {
 	if command != "update" || statement == nil {
 		return ""
 	}
-	if _, announcing := statement.Lookup("u", "$addToSet").DocumentOK(); announcing {
-		return ""
-	}
-	p, ok := partOf(statement)
+	id, ok := incremented(statement.Lookup("u"))
 	if !ok {
 		return ""
 	}
-	return p.op.String()
+	return id.String()
 }

@@ -1,11 +1,13 @@
 package prove
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 // control is a negative control: the experiment must notice this defect.
@@ -42,6 +44,15 @@ var controls = []control{
 	{name: "six-tries-in-an-outage", failure: "outage", shows: WastesTime, adjust: func(tr *trial) { tr.dial = triesSixTimes(tr.dial) }},
 	{name: "every-write-sent-twice", strategy: TwoStep, failure: "request-lost", shows: WastesTime, adjust: func(tr *trial) {
 		tr.dial = sendsTwice(tr.dial)
+	}},
+	{name: "finished-not-checked", strategy: Once, failure: "delayed-request", shows: OverCounts, adjust: func(tr *trial) {
+		tr.dial = ignoresFinished(tr.dial)
+	}},
+	{name: "sweep-keeps-tokens", strategy: Once, failure: "command-error", shows: OverCounts, adjust: func(tr *trial) {
+		tr.dial = sweepsAndKeeps(tr.dial)
+	}},
+	{name: "increments-idempotent", strategy: BestEffort, failure: "reply-lost", shows: OverCounts, adjust: func(tr *trial) {
+		tr.do = func(ctx context.Context, d *doing) error { return d.withEngine(ctx, retry.EffectIdempotent) }
 	}},
 }
 

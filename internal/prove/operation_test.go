@@ -1,9 +1,15 @@
 package prove
 
 import (
+	"context"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/once"
 )
 
 // command returns the update command that a driver sends for an update.
@@ -41,6 +47,41 @@ func TestPartOfCommand(t *testing.T) {
 	}
 	if p, ok := partOfCommand(command(t, Update{Filter: bson.D{}, Change: bson.D{{Key: "$inc", Value: bson.D{{Key: "x", Value: 1}}}}})); ok {
 		t.Errorf("another update was recognised as %v", p)
+	}
+}
+
+// noting notes the updates of package mongo/once, and answers that each matched.
+type noting struct {
+	once.Commands
+	updates []Update
+}
+
+func (n *noting) UpdateOne(_ context.Context, filter, change any, _ ...options.Lister[options.UpdateOneOptions]) (*official.UpdateResult, error) {
+	n.updates = append(n.updates, Update{Filter: filter.(bson.D), Change: change.(bson.D)})
+	return &official.UpdateResult{MatchedCount: 1, Acknowledged: true}, nil
+}
+
+func TestPartOfTheCommandsOfOnce(t *testing.T) {
+	id, noted := OpID{Writer: 3, Index: 17}, &noting{}
+	updates, err := once.New[*mongo.Cursor](passing[*mongo.Cursor]{noted, nil}, once.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := increment(id, "d")
+	if _, err := updates.UpdateOne(t.Context(), u.Filter, u.Change, options.UpdateOne().SetUpsert(true)); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		step Step
+		key  string
+	}{{FirstStep, ""}, {SecondStep, "w3_17"}} {
+		raw := command(t, noted.updates[i])
+		if p, ok := partOfCommand(raw); !ok || p != (part{id, want.step}) {
+			t.Errorf("step %d is recognised as %v, %t", want.step, p, ok)
+		}
+		if key := journalKey("update", raw.Lookup("updates", "0").Document()); key != want.key {
+			t.Errorf("step %d: journal key %q, want %q", want.step, key, want.key)
+		}
 	}
 }
 

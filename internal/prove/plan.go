@@ -40,6 +40,13 @@ const (
 	afterAcknowledgement        // the operation has ended, and only its node is sure to have it
 )
 
+// String returns the moment in words.
+func (m moment) String() string {
+	return [...]string{
+		"before the execution", "when the primary has applied it", "before the reply", "when every replica has it", "after the acknowledgement",
+	}[m]
+}
+
 // moments returns the moments of a fault, which are used in turn. For a fault of the cluster, half of them leave the
 // operation applied. A primary that steps down first waits until a secondary has all its writes; its connections stay
 // open, or are closed as by servers before 4.2. A primary that is killed or partitioned loses the writes that no
@@ -56,7 +63,7 @@ func (k FaultKind) moments() []moment {
 		return []moment{beforeExecution, afterCommit}
 	case FailedOver:
 		return []moment{beforeExecution, afterAcknowledgement, beforeExecution, afterReplication}
-	case RequestLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, DocumentLocked:
+	case RequestLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, DocumentLocked, RequestDelayed:
 	}
 	return []moment{beforeExecution}
 }

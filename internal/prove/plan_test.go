@@ -26,9 +26,18 @@ func TestThePlanIsAFunctionOfSeedFailureAndOperation(t *testing.T) {
 	}
 }
 
+func mixedFailure(t *testing.T) Failure {
+	t.Helper()
+	f, err := MongoDB.FailuresNamed([]string{Mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f[0]
+}
+
 func TestEachBlockHasOneFaultAndKindsAndMomentsAlternate(t *testing.T) {
 	const every, writers, rounds = 10, 4, 40
-	mixed := mongoFailures[len(mongoFailures)-1]
+	mixed := mixedFailure(t)
 	kinds := len(mixed.faults) - 1 // all except the outage
 	p := newPlan(3, mixed, every, writers)
 	var count [faultKinds][2]int
@@ -96,7 +105,7 @@ func TestAKilledPrimaryFollowsARetryOnlyIfThereAreOthersToFollow(t *testing.T) {
 }
 
 func TestTheBlockOfALostRequestIsAfterThatOfAKilledPrimary(t *testing.T) {
-	p := newPlan(5, mongoFailures[len(mongoFailures)-1], 10, 4)
+	p := newPlan(5, mixedFailure(t), 10, 4)
 	for round := range 100 {
 		order := p.order(round)
 		if at := slices.Index(order, PrimaryKilled); at+1 >= len(order) || order[at+1] != RequestLost {

@@ -56,7 +56,7 @@ func (p paint) verdict(r *Result) []string {
 		return []string{p.with(markStyle, mark) + " " + p.with(odd, "not shown")}
 	}
 	var lines []string
-	elements := r.Verdict.elements()
+	elements := r.Verdict.Elements()
 	for i, word := range r.Verdict.Words() {
 		style := styleOf(elements[i])
 		if i == 0 {
@@ -73,7 +73,7 @@ func styleOf(v Verdict) lipgloss.Style {
 	switch {
 	case v == Right:
 		return good
-	case v.right():
+	case v.IsRight():
 		return limit
 	}
 	return bad
@@ -93,6 +93,15 @@ func (p paint) expectation(r *Result) []string {
 
 // counts returns a cell's numbers, a few to a line.
 func (p paint) counts(r *Result) []string {
+	lines := r.Summary()
+	for i, l := range lines {
+		lines[i] = p.with(dim, l)
+	}
+	return lines
+}
+
+// Summary returns the numbers of a cell that has ended, a few to a line. [Backend.Legend] explains them.
+func (r *Result) Summary() []string {
 	if r.Unavailable != "" || r.Error != "" || r.Interrupted {
 		return nil
 	}
@@ -114,9 +123,6 @@ func (p paint) counts(r *Result) []string {
 	}
 	if c.Overdone > 0 {
 		lines = append(lines, fmt.Sprintf("%d wasteful", c.Overdone), fmt.Sprintf("%.1f s wasted", c.WastedSeconds))
-	}
-	for i, l := range lines {
-		lines[i] = p.with(dim, l)
 	}
 	return lines
 }

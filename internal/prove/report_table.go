@@ -10,17 +10,22 @@ import (
 	"charm.land/lipgloss/v2/table"
 )
 
-// tableWidth is the width of the table in columns. On a narrower terminal the report is a list.
-const tableWidth = 100
+// The widths of the table's columns. On a terminal that is too narrow for the table the report is a list.
+const (
+	firstColumn    = 14
+	narrowColumn   = 15 // of a strategy, at least
+	widestColumn   = 16
+	narrowestTable = 100
+)
 
 // WriteText writes the report as text, for a terminal with this number of columns.
 func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	p := paint{colour}
 	body := r.list(p)
-	if columns >= tableWidth && len(r.Strategies) > 1 {
-		body = r.table(p)
+	if width := r.columnWidth(columns); width >= narrowColumn && columns >= narrowestTable && len(r.Strategies) > 1 {
+		body = r.table(p, width)
 	}
-	parts := []string{body, r.legend(p, columns), r.unexpected(p, columns), r.settings(p, columns)}
+	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), p.paragraph(r.Conditions(), columns)}
 	parts = append(parts, p.with(bold, wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
@@ -34,15 +39,19 @@ func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	return nil
 }
 
-// table has the failures as rows and the strategies as columns.
-func (r *Report) table(p paint) string {
-	const first, other = 15, 16
+// columnWidth returns the width of a strategy's column in a table of so many columns of the terminal.
+func (r *Report) columnWidth(columns int) int {
+	return min(widestColumn, (columns-firstColumn)/max(1, len(r.Strategies)))
+}
+
+// table has the failures as rows and the strategies as columns of a width.
+func (r *Report) table(p paint, width int) string {
 	t := table.New().Border(lipgloss.NormalBorder()).BorderRow(true).
 		BorderLeft(false).BorderRight(false).BorderTop(false).BorderBottom(false).
 		StyleFunc(func(_, column int) lipgloss.Style {
-			style := lipgloss.NewStyle().PaddingLeft(1).Width(other)
+			style := lipgloss.NewStyle().PaddingLeft(1).Width(width)
 			if column == 0 {
-				style = style.Width(first)
+				style = style.Width(firstColumn)
 			}
 			return style
 		})
@@ -53,7 +62,7 @@ func (r *Report) table(p paint) string {
 	}
 	header := []string{""}
 	for _, s := range r.Strategies {
-		header = append(header, p.with(bold, lipgloss.Wrap(s.Title, other-1, " ")))
+		header = append(header, p.with(bold, lipgloss.Wrap(s.Title, width-1, " ")))
 	}
 	t.Row(header...)
 	for f, failure := range r.Failures {
@@ -99,13 +108,16 @@ func (r *Report) list(p paint) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (r *Report) legend(p paint, columns int) string {
-	lines := []string{tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"}
-	lines = append(lines, r.Backend.legend...)
+// marks explains the marks of the table.
+const marks = tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"
+
+// paragraph returns lines as secondary text.
+func (p paint) paragraph(lines []string, columns int) string {
+	dimmed := make([]string, len(lines))
 	for i, l := range lines {
-		lines[i] = p.with(dim, wrap(l, columns))
+		dimmed[i] = p.with(dim, wrap(l, columns))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(dimmed, "\n")
 }
 
 // unexpected returns an explanation of the cells that are not as expected.
@@ -146,20 +158,17 @@ func (e Example) String() string {
 	return fmt.Sprintf("%s (%s) was applied %d times, by %d messages: %s", e.Operation, e.Flaw, e.Applied, e.Messages, strings.Join(tries, "; "))
 }
 
-func (r *Report) settings(p paint, columns int) string {
+// Conditions returns lines about the deployment, the settings, and the time that the run took.
+func (r *Report) Conditions() []string {
 	s := r.Settings
 	load, times := r.Backend.describe(s)
-	lines := []string{
+	return []string{
 		fmt.Sprintf("%s; seed %d, %s", r.Deployment, s.Seed, load),
 		times,
 		fmt.Sprintf("at least, in each cell: %d acknowledged operations; %d faults of one message, %d of the cluster, %d of each "+
 			"kind if mixed", s.Size.Operations, s.Size.MessageHits, s.Size.ClusterHits, s.Size.MixedHits),
 		r.effort(),
 	}
-	for i, l := range lines {
-		lines[i] = p.with(dim, wrap(l, columns))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // effort returns the number of cells and the time that they took.

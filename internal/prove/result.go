@@ -24,6 +24,8 @@ type Result struct {
 
 	// Examples are some of the operations that have a flaw.
 	Examples []Example `json:"examples,omitempty"`
+	// Stories tell the first example of each flaw or, if there is none, an operation that met a fault and came out right.
+	Stories []Story `json:"-"`
 
 	Verdict  Verdict     `json:"verdict"`
 	Expected Expectation `json:"expected"`

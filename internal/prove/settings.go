@@ -57,6 +57,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("--writers is %d; it must be from 1 to %d", s.Size.Writers, MaxPerDocument)
 	case s.LoadLimit <= 0:
 		return fmt.Errorf("--duration is %v; it must be positive", s.LoadLimit)
+	case s.ReplicationDelay < 0:
+		return fmt.Errorf("--lag is %v; it must not be negative", s.ReplicationDelay)
 	case s.Parallel < 1:
 		return fmt.Errorf("parallel is %d; it must be at least 1", s.Parallel)
 	}

@@ -54,6 +54,8 @@ type message struct {
 // treatment says what happens to a message. The zero treatment does nothing.
 type treatment struct {
 	before func()
+	// late, if not nil, closes the connection, and the message is executed when the channel is closed.
+	late <-chan struct{}
 	// loseRequest closes the connection before the message is executed.
 	loseRequest bool
 	// refuse, if not nil, is the fault whose error is returned. The message is not executed.
@@ -71,6 +73,8 @@ type treatment struct {
 // entry is a message in the servers' journal.
 type entry struct {
 	id messageID
+	// place is the message's place in MongoDB's journal.
+	place int64
 	// key is the name of the operation that the message applies, or "".
 	key     string
 	applied bool
@@ -79,7 +83,11 @@ type entry struct {
 	requestLost, replyLost bool
 	// troubled means that the message was not answered, or with an error.
 	troubled bool
-	failed   bool // it was answered with an error
+	failed   bool   // it was answered with an error
+	failure  string // that error, in words
+	server   int    // the member or the node
+	at       time.Time
+	repeated bool // it was answered from the server's record of the operation: nothing was changed
 }
 
 // tally is a document of the experiment.

@@ -15,16 +15,27 @@ type Strategy struct {
 	// failFast means that Couchbase's client retries only after the reasons for which it always does.
 	failFast bool
 	do       func(context.Context, *doing) error
+	// sweep, if not nil, applies the operations that have only their first step. It runs after the load of each cell.
+	sweep func(context.Context, Client) error
 }
 
 // learns reports whether the strategy can know, after a transient fault, whether the operation was applied: it can repeat
 // the operation until the server answers.
 func (s Strategy) learns() bool { return s.RetryWrites || s.twoSteps }
 
-// applying returns the step that applies an operation.
-func (s Strategy) applying() Step {
-	if s.twoSteps {
-		return SecondStep
+// stepName returns the name of a step in texts.
+func (s Strategy) stepName(step Step) string {
+	switch {
+	case s.twoSteps && step == FirstStep:
+		return "first step"
+	case s.twoSteps:
+		return "second step"
+	case step == FirstStep:
+		return "update"
 	}
-	return FirstStep
+	return "read" // of Couchbase's CAS loop
 }
+
+// applies reports whether a step applies an operation, now or later: a sweep applies those that have only their first step. The second
+// step of Couchbase's CAS loop only reads.
+func (s Strategy) applies(step Step) bool { return step == FirstStep || s.twoSteps }

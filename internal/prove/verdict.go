@@ -23,8 +23,8 @@ const (
 	Right Verdict = 0
 )
 
-// right reports whether no element of the verdict is a fault of the strategy.
-func (v Verdict) right() bool { return v&^(Ambiguous|Loses) == Right }
+// IsRight reports whether no element of the verdict is a fault of the strategy.
+func (v Verdict) IsRight() bool { return v&^(Ambiguous|Loses) == Right }
 
 var verdictNames = [...]struct {
 	v    Verdict
@@ -39,8 +39,8 @@ var verdictNames = [...]struct {
 	{Ambiguous, "ambiguous"},
 }
 
-// elements returns the verdict's elements one by one, or Right.
-func (v Verdict) elements() []Verdict {
+// Elements returns the verdict's elements one by one, or Right.
+func (v Verdict) Elements() []Verdict {
 	if v == Right {
 		return []Verdict{Right}
 	}
@@ -56,7 +56,7 @@ func (v Verdict) elements() []Verdict {
 // Words returns the names of the verdict's elements, or "right".
 func (v Verdict) Words() []string {
 	var words []string
-	for _, one := range v.elements() {
+	for _, one := range v.Elements() {
 		word := "right"
 		for _, n := range verdictNames {
 			if one == n.v {

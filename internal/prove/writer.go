@@ -63,7 +63,7 @@ func (w *writer) do(ctx context.Context, id OpID) record {
 	err := w.cell.strategy.do(ctx, &d)
 	r := record{
 		id: id, durable: d.durable, began: began, ended: time.Now(), err: err, tries: d.tries,
-		claim: d.claim(w.cell.strategy.applying(), err), outage: !w.cell.injector.darkSince().IsZero(),
+		claim: d.claim(w.cell.strategy, err), outage: !w.cell.injector.darkSince().IsZero(),
 	}
 	if r.outage && err != nil { // at its beginning operations may still be acknowledged
 		w.outages++

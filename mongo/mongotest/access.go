@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -19,6 +17,9 @@ func (x *exec) writing(apply func() error) error {
 		if err := x.command.writeConcern.checkStandalone(); err != nil {
 			return err
 		}
+	}
+	if err := x.checkOplog(x.command.full); err != nil {
+		return err
 	}
 	rs.mu.Lock()
 	x.result.term = m.term
@@ -187,6 +188,9 @@ func (x *exec) makeLocked(ns string) (*store.Definition, error) {
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
 func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
+	if err := x.checkOplog(e.NS); err != nil {
+		return err
+	}
 	see := x.collectionLocked
 	if e.Kind.OfCatalog() {
 		see = x.lookupLocked
@@ -256,6 +260,9 @@ func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
 	if x.result.within != nil {
 		c, err := x.result.within.collection(ns)
 		return c, x.conflicting(err)
+	}
+	if ns == store.OplogName {
+		return x.conn.member.oplogLocked(x.result.seen), nil
 	}
 	return x.conn.member.data.Snapshot(ns, x.result.seen), nil
 }
@@ -347,16 +354,6 @@ func (x *exec) readableLocked() error {
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil
-}
-
-// simpleCollation refuses every collation but the one that compares bytes.
-func simpleCollation(command string, e *wire.Element) error {
-	doc := e.Document()
-	it := wire.Elements(doc)
-	if doc == nil || !it.Next() || string(it.Key) == "locale" && string(it.Text()) == "simple" {
-		return nil
-	}
-	return fields.Unsupported(command, "collation")
 }
 
 // limit is how long the command may wait, negative if it may as long as it wants.

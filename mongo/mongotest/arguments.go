@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -87,16 +88,38 @@ func checkNamespace(db, coll string) error {
 
 // checkIDIndex refuses an index of _id that is another than the one that every collection has.
 func checkIDIndex(doc []byte) error {
-	key, name := query.Lookup(doc, "key"), query.Lookup(doc, "name")
+	key, name, v := query.Lookup(doc, "key"), query.Lookup(doc, "name"), query.Lookup(doc, "v")
 	switch {
+	case !key.Missing() && !key.IsDocument():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(key.Type))
+	case !name.Missing() && !name.IsString():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(name.Type))
+	case !v.Missing() && !v.IsNumber():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'v' must be a number, but got %s", query.TypeName(v.Type))
 	case key.Missing():
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	case name.Missing():
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
 	case !store.IsIDPattern(key.Data):
 		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
-	case !query.Lookup(doc, "collation").Missing():
-		return fields.Unsupported("create", "idIndex.collation")
 	}
 	return nil
+}
+
+// checkIDCollation refuses a collation of the index of _id that is not the collection's.
+func checkIDCollation(doc []byte, of *collation.Collation) error {
+	v := query.Lookup(doc, "collation")
+	switch {
+	case v.Missing():
+		return nil
+	case !v.IsDocument():
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(v.Type))
+	case len(v.Data) == len(query.EmptyDocument):
+		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
+	}
+	own, err := collation.Parse(v.Data)
+	if err == nil && !collation.Same(own, of) {
+		err = mongoerr.Errorf(mongoerr.BadValue, "'idIndex' must have the same collation as the collection.")
+	}
+	return err
 }

@@ -129,7 +129,8 @@ func TestUsersOverTheWire(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "root", Password: "root"}))
 	ctx := within(t)
 	db := connect(t, rs, as("root", "root", "")).Database("app")
-	create := bson.D{{Key: "createUser", Value: "carol"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{"readWrite"}}}
+	role := bson.D{{Key: "role", Value: "readWriteAnyDatabase"}, {Key: "db", Value: "admin"}}
+	create := bson.D{{Key: "createUser", Value: "carol"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{role}}}
 	if err := db.RunCommand(ctx, create).Err(); err != nil {
 		t.Fatal(err)
 	}

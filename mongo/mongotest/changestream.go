@@ -28,7 +28,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 	if err := x.checkWatch(); err != nil {
 		return err
 	}
-	if err := parsed.Check(x.command.db, x.command.coll, x.command.full); err != nil {
+	if err := parsed.Check(x.command.db, x.command.coll, x.command.full, a.SplitsEvents()); err != nil {
 		return err
 	}
 	x.command.readConcern = majorityConcern
@@ -78,6 +78,9 @@ func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, er
 
 // next returns the next event for the client, nil if there is none yet.
 func (s *changeStream) next(x *exec) ([]byte, error) {
+	if fragment := s.Fragment(); fragment != nil {
+		return fragment, nil
+	}
 	for {
 		event, err := s.event(x)
 		if event == nil || err != nil {
@@ -89,10 +92,24 @@ func (s *changeStream) next(x *exec) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(docs) > 0 {
-			return docs[0], s.CheckEvent(docs[0])
+		if len(docs) == 0 {
+			continue
+		}
+		if event, err = s.returned(docs[0]); event != nil || err != nil {
+			return event, err
 		}
 	}
+}
+
+// returned makes of an event that has left the pipeline what the client gets; nil if the client has all of it.
+func (s *changeStream) returned(event []byte) ([]byte, error) {
+	if err := s.CheckEvent(event); err != nil {
+		return nil, err
+	}
+	if s.pipeline.SplitsEvents() {
+		return s.Split(event)
+	}
+	return event, changes.CheckSize(event)
 }
 
 // event returns the next event that the pipeline has not seen.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -29,10 +28,10 @@ type aggregation struct {
 	hint      store.Hint
 	stages    []byte
 	let       []byte
-	collation query.Collation
-	cursor    bool // the option is there
-	bypass    bool // do not validate the written documents
-	explain   bool // tell the plan
+	collating
+	cursor  bool // the option is there
+	bypass  bool // do not validate the written documents
+	explain bool // tell the plan
 }
 
 func cmdAggregate(x *exec) error {
@@ -60,7 +59,8 @@ func cmdAggregate(x *exec) error {
 	if collectionless && len(a.stages) == len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
-	err := a.parse(x.command.db, x.command.coll)
+	a.inheritFor(x)
+	err := a.parse(x.pipelineOptions(x.command.db, x.command.coll))
 	if !isNoStage(err) {
 		err = cmp.Or(x.command.api.CheckPipeline(a.stages), err)
 	}
@@ -135,11 +135,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
-		found, err := collation.Parse(e.Value)
-		if found != nil {
-			a.collation = found
-		}
-		return err
+		return a.parseCollation(e)
 	case "explain":
 		if e.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
@@ -149,7 +145,20 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	return nil
 }
 
-func (a *aggregation) parse(db, coll string) error {
+// inheritFor gives the aggregation the collation of its collection, unless it reads changes.
+func (a *aggregation) inheritFor(x *exec) {
+	first := query.Lookup(query.Lookup(a.stages, "0").Data, changes.Stage)
+	if x.command.coll != "" && first.Missing() {
+		a.inherit(x, x.command.full)
+	}
+}
+
+// pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
+func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
+	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.config.version}
+}
+
+func (a *aggregation) parse(o pipeline.Options) error {
 	if !a.cursor {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
@@ -158,11 +167,9 @@ func (a *aggregation) parse(db, coll string) error {
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.
-	stages, let := slices.Clone(a.stages), slices.Clone(a.let)
-	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: let, Collation: a.collation}); err != nil {
-		return err
-	}
-	return nil
+	o.Let, o.Collation = slices.Clone(a.let), a.rule()
+	a.Pipeline, err = pipeline.Parse(slices.Clone(a.stages), o)
+	return err
 }
 
 // aggregate runs the pipeline on what the read concern sees.
@@ -203,10 +210,13 @@ func (x *exec) input(a *aggregation) (input, error) {
 	}
 	defer x.conn.set.mu.Unlock()
 	x.result.seen = min(x.result.seen, x.conn.member.data.Log.Last()) // the other collections are read later, as they are now
-	if t := a.Target(); t != nil {
-		if err := x.checkIndexLocked(t); err != nil {
+	if a.Target() != nil {
+		if err := x.checkIndexLocked(a); err != nil {
 			return input{}, err
 		}
+	}
+	if err := x.joinedViewsLocked(a); err != nil {
+		return input{}, err
 	}
 	in, err := x.inputLocked(a)
 	if x.result.onView {
@@ -224,7 +234,7 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 		return in, err
 	}
 	if first := a.Filter(); first != nil {
-		if _, ok := first.ID(); ok || len(first.IDScans()) > 0 {
+		if first.FindsByID() {
 			in.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
@@ -237,7 +247,7 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 		_, err = x.collectionLocked(x.command.full) // it may be a view
 		return in, err
 	}
-	in.sort, in.collation = a.SortByID(), a.collation
+	in.sort, in.collating = a.SortByID(), a.collating
 	in.scan, err = x.scanLocked(&in.criteria, (*store.Collection).Frozen)
 	return in, err
 }

@@ -102,7 +102,7 @@ func (x *exec) bulk() (*bulk, error) {
 	}
 	b.ops = make([]bulkOp, len(docs))
 	for i, doc := range docs {
-		if err := b.ops[i].parse(x, slices.Clone(doc)); err != nil {
+		if err := b.ops[i].parse(x, b.namespaces, slices.Clone(doc)); err != nil {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
@@ -145,7 +145,7 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 }
 
 // parse reads an operation. An error that it returns is the command's; one that a statement keeps is its own.
-func (op *bulkOp) parse(x *exec, doc []byte) error {
+func (op *bulkOp) parse(x *exec, namespaces []string, doc []byte) error {
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'bulkWrite' is an unknown field.")
@@ -158,6 +158,10 @@ func (op *bulkOp) parse(x *exec, doc []byte) error {
 	var f bulkFields
 	if err := fields.BulkOps[op.name].Document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
 		return err
+	}
+	if op.namespace < len(namespaces) { // else the caller refuses it
+		defer func(full string) { x.command.full = full }(x.command.full)
+		x.command.full = namespaces[op.namespace]
 	}
 	return op.finish(x, &f)
 }

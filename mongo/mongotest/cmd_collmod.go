@@ -235,14 +235,14 @@ func (im *indexModification) apply(x *exec, d *store.Definition) error {
 		if !old.Missing() {
 			n, _ := old.Integer()
 			x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_old", n)
-		} else if len(ix.Paths) > 1 || ix == store.IDIndex {
+		} else if len(ix.Paths) > 1 || ix.OfID {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
 		x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_new", im.expiry.Clamped())
 		changed.Raw = replaced(changed.Raw, "expireAfterSeconds", query.Int32(int32(im.expiry.Clamped32())))
 	}
 	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.Hidden {
-		if ix == store.IDIndex {
+		if ix.OfID {
 			return mongoerr.Errorf(mongoerr.BadValue, "can't hide _id index")
 		}
 		x.result.out = wire.AppendBool(x.result.out, "hidden_old", ix.Hidden)

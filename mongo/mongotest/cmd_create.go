@@ -38,6 +38,10 @@ func cmdCreate(x *exec) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	idIndex := x.arg("idIndex")
+	if err := checkIDCollation(idIndex.Data, o.Collation); err != nil {
+		return err
+	}
 	if err := o.Timeseries.CheckWith(x.command.full, &o); err != nil {
 		return err
 	}
@@ -66,7 +70,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 		}
 	case "timeseries":
 		if x.conn.set.config.version.AtLeast(5, 0) {
-			o.Timeseries, err = store.ParseTimeseries(v)
+			if o.Timeseries, err = store.ParseTimeseries(v, x.fixesBuckets()); err == nil {
+				err = o.Timeseries.Check()
+			}
 			return true, err
 		}
 	case "expireAfterSeconds":
@@ -76,6 +82,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 	}
 	return o.Read(x.command.name, e)
 }
+
+// fixesBuckets reports whether time-series collections have fixedBucketing.
+func (x *exec) fixesBuckets() bool { return x.conn.set.config.version.AtLeast(9, 0) }
 
 func (x *exec) createLocked(o *store.Options, note *noted) error {
 	c, err := x.lookupLocked(x.command.full)
@@ -103,6 +112,7 @@ func (x *exec) createLocked(o *store.Options, note *noted) error {
 			return err
 		}
 	}
+	x.conn.member.data.Collate(o)
 	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, note)
 }
 
@@ -121,8 +131,6 @@ func (x *exec) createField(e *wire.Element) error {
 			return fields.Unsupported("create", string(e.Key))
 		}
 		return nil
-	case "collation":
-		return simpleCollation("create", e)
 	case "flags": // of which nothing is seen
 		return nil
 	case "temp":
@@ -142,12 +150,15 @@ func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
 	if err := x.otherView(&d.Options, wanted); err != nil {
 		return err
 	}
-	has, want := d.Options.Shown(), wanted.Shown()
-	if query.EqualDocuments(has, want) {
+	has, want := d.Options.Shown(), wanted.Requested()
+	if query.EqualDocuments(has, wanted.Shown()) {
 		return nil
 	}
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
+	if d.Options.Timeseries != nil {
+		doc = wire.AppendBool(doc, "clusteredIndex", true)
+	}
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
 	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.command.full,
 		query.DocumentText(doc), query.DocumentText(want))

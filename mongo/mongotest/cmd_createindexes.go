@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
@@ -16,8 +17,10 @@ import (
 
 // indexCreation is a parsed createIndexes, and what came of it.
 type indexCreation struct {
-	wanted  []*store.Index
-	quorum  string // as the reply tells it
+	specs   [][]byte
+	lenient bool
+	wanted  []*store.Index // the specifications, with the collation of the collection where they have none
+	quorum  string         // as the reply tells it
 	before  int
 	after   int
 	created bool // the collection was
@@ -53,7 +56,6 @@ func cmdCreateIndexes(x *exec) error {
 func (x *exec) indexCreation() (*indexCreation, error) {
 	c := &indexCreation{}
 	var specs []query.Value
-	lenient := false
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		switch string(e.Key) {
@@ -64,21 +66,22 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 				return nil, err
 			}
 		case "ignoreUnknownIndexOptions":
-			lenient = e.True()
+			c.lenient = e.True()
 		}
 	}
 	for _, v := range specs {
 		if err := query.CheckDocument(v.Data); err != nil {
 			return nil, err
 		}
-		ix, err := store.ParseIndex(slices.Clone(v.Data), lenient)
+		spec := slices.Clone(v.Data)
+		ix, err := store.ParseIndex(spec, nil, c.lenient)
 		if err != nil {
 			return nil, err
 		}
 		if err := x.command.api.CheckIndex(v.Data); err != nil {
 			return nil, err
 		}
-		c.wanted = append(c.wanted, ix)
+		c.specs, c.wanted = append(c.specs, spec), append(c.wanted, ix)
 	}
 	if len(c.wanted) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one index to create")
@@ -118,6 +121,9 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	if coll != nil {
 		def = coll.Def
 	}
+	if err := c.inherit(def.Options.Collation); err != nil {
+		return err
+	}
 	list, err := x.withWanted(c, coll, def)
 	if err == nil {
 		err = x.checkBuildable(coll, def, list[len(def.Indexes):])
@@ -142,6 +148,16 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 				"transaction.", x.command.full)
 	}
 	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
+}
+
+// inherit gives the wanted indexes without a collation that of the collection.
+func (c *indexCreation) inherit(from *collation.Collation) (err error) {
+	for i, spec := range c.specs {
+		if c.wanted[i], err = store.ParseIndex(spec, from, c.lenient); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at the wanted ones

@@ -32,7 +32,7 @@ func cmdDistinct(x *exec) error {
 		return err
 	}
 	x.result.wholeOK = view
-	values, err := query.Distinct(x.work(), docs, string(key.Text()), s.collation)
+	values, err := query.Distinct(x.work(), docs, string(key.Text()), s.rule())
 	if err != nil {
 		return err
 	}

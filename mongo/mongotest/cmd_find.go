@@ -74,7 +74,7 @@ func cmdFind(x *exec) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs), reads: true})
+	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs, p.view.Collation()), reads: true})
 }
 
 func (x *exec) findInView(s *search) error {
@@ -102,8 +102,8 @@ func (s *search) sizes(batch bool) string {
 
 // ends reports whether the real server knows without looking further that the result ends: it was sorted, its limit is
 // reached, or its _id is.
-func (s *search) ends(docs [][]byte) bool {
-	return s.sort != nil && s.sort.ByID() == 0 || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
+func (s *search) ends(docs [][]byte, of query.Collation) bool {
+	return s.sort != nil && s.sort.ByID() == 0 || s.filter.OnlyID(of) || s.limit > 0 && int64(len(docs)) == s.limit
 }
 
 // compileFind compiles what the command has of the language.
@@ -216,8 +216,8 @@ func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
 // described returns what a find with returnKey or showRecordId returns in the place of documents.
 func (x *exec) described(s *search, p scan, list []*store.Record) ([][]byte, error) {
 	ix := p.index
-	if _, byID := s.filter.ID(); ix == nil && (byID || s.sort.Only("_id")) {
-		ix = store.IDIndex
+	if _, byID := s.filter.ID(p.view.Collation()); p.view.Exists() && ix == nil && (byID || s.sort.Only("_id")) {
+		ix = p.view.Def.Indexes[0]
 	}
 	docs := make([][]byte, len(list))
 	var err error

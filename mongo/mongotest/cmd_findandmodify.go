@@ -114,6 +114,7 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if f.flaw != nil {
 		return f.flaw
 	}
+	f.inherit(x, x.command.full)
 	hooks, err := x.hooks()
 	if err != nil {
 		return err

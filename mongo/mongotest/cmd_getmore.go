@@ -61,6 +61,7 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 		return x.executing("getMore", err)
 	}
 	x.result.out = c.appendIdentity(dst, at)
+	c.use.docs, c.use.batches, c.use.last = c.use.docs+int64(len(docs)), c.use.batches+1, time.Now()
 	return nil
 }
 
@@ -131,6 +132,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	case c.ns != ns:
 		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
+	}
+	if c.user != "" && c.user != x.userName() {
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", id)
 	}
 	if err := x.belongs(c); err != nil {
 		return nil, err

@@ -76,11 +76,15 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	if err == nil {
 		err = x.measuredLocked(in)
 	}
+	key := in.key
 	if err == nil {
-		err = x.admissibleLocked(in.key, in.doc, true)
+		key, err = x.keyLocked(key, in.doc)
 	}
 	if err == nil {
-		err = x.storeLocked(&store.Entry{Kind: store.Put, Key: in.key, After: in.doc}, stmt, note)
+		err = x.admissibleLocked(key, in.doc, true)
+	}
+	if err == nil {
+		err = x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, stmt, note)
 	}
 	if err != nil {
 		o.fail(i, note, err)
@@ -88,6 +92,15 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	}
 	o.n++
 	return true
+}
+
+// keyLocked returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
+func (x *exec) keyLocked(plain string, doc []byte) (string, error) {
+	c, err := x.collectionLocked(x.command.full)
+	if c == nil || c.Def.Options.Collation == nil || c.Def.Options.Timeseries != nil {
+		return plain, err
+	}
+	return c.Def.IDKey(query.Lookup(doc, "_id")), nil
 }
 
 // measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.

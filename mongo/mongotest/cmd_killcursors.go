@@ -14,6 +14,14 @@ func cmdKillCursors(x *exec) error {
 	if err := x.cursorCollection(); err != nil {
 		return err
 	}
+	for i := range x.command.args {
+		for it := wire.Elements(x.command.args[i].Value); it.Next(); {
+			id, _ := it.Int64()
+			if err := x.checkKill(id); err != nil {
+				return err
+			}
+		}
+	}
 	var killed, missing []int64
 	for i := range x.command.args {
 		it := wire.Elements(x.command.args[i].Value)

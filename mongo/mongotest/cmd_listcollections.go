@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/permission"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -47,10 +48,17 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 		return nil, err
 	}
 	defer x.conn.set.mu.Unlock()
-	var docs [][]byte
-	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
-		d, name := x.conn.member.data.Collections[ns].Def, ns[len(x.command.db)+1:]
-		info := d.Info(name, nameOnly)
+	var docs, list [][]byte
+	m := x.conn.member
+	for _, ns := range m.namespacesLocked(x.command.db) {
+		if !x.arg("authorizedCollections").True() || x.allows(permission.InFull(ns), "find") {
+			list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
+		}
+	}
+	if x.command.db == "local" && m.hasOplogLocked() {
+		list = append(list, m.oplogLocked(0).Def.Info("oplog.rs", nameOnly))
+	}
+	for _, info := range list {
 		ok, err := f.matches(info)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -15,7 +16,7 @@ func cmdListDatabases(x *exec) error {
 	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
-	filter, nameOnly := query.EmptyDocument, false
+	filter, nameOnly, authorized := query.EmptyDocument, false, false
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		switch string(e.Key) {
@@ -26,6 +27,11 @@ func cmdListDatabases(x *exec) error {
 			}
 		case "nameOnly":
 			nameOnly = e.True()
+		case "authorizedDatabases":
+			if !e.True() && !x.allows(account.Cluster, "listDatabases") {
+				return x.unauthorized()
+			}
+			authorized = e.True()
 		}
 	}
 	f, err := x.matcher(filter)
@@ -37,7 +43,8 @@ func cmdListDatabases(x *exec) error {
 	}
 	sizes := x.conn.member.databasesLocked()
 	x.conn.set.mu.Unlock()
-	return x.appendDatabases(withSystem(sizes, x.conn.mongos != nil), f, nameOnly)
+	list := slices.DeleteFunc(withSystem(sizes, x.conn.mongos != nil), func(d databaseSize) bool { return !x.mayList(d.name, authorized) })
+	return x.appendDatabases(list, f, nameOnly)
 }
 
 // systemSize is the least that a database takes up on disk.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -52,13 +51,4 @@ func cmdListIndexes(x *exec) error {
 		}
 	}
 	return x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
-}
-
-// cursorOption reads {batchSize: n}.
-func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
-	err := fields.Cursor[x.command.name].Document(e.Value, func(e *wire.Element) error {
-		size, _ = e.Int64()
-		return nil
-	})
-	return size, err
 }

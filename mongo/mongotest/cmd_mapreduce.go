@@ -26,7 +26,7 @@ func cmdMapReduce(x *exec) error {
 	}
 	stages := query.Array(append(m.Stages(), out.stages(x.command.db, &m)...))
 	a.stages = stages.Data
-	err := a.parse(x.command.db, x.command.coll)
+	err := a.parse(x.pipelineOptions(x.command.db, x.command.coll))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func defaultParameters() map[string]parameter {
 		"logLevel":                          {query.Int32(0), true},
 		"notablescan":                       {truth(false), true},
 		"quiet":                             {truth(false), true},
-		"ttlMonitorEnabled":                 {truth(true), true},
+		ttlEnabled:                          {truth(true), true},
+		ttlSleep:                            {query.Int32(60), true},
 		"cursorTimeoutMillis":               {query.Int64(600_000), true},
 		transactionLifetime:                 {query.Int32(60), true},
 	}
@@ -58,7 +59,7 @@ func defaultParameters() map[string]parameter {
 func checkParameter(name string, v query.Value) *mongoerr.Error {
 	const atLeast = "Invalid value for parameter %s: %d is not greater than or equal to %d"
 	switch n, _ := v.Integer(); {
-	case (name == transactionLifetime || name == limiterRate) && n < 1:
+	case (name == transactionLifetime || name == limiterRate || name == ttlSleep) && n < 1:
 		return mongoerr.Errorf(mongoerr.BadValue, atLeast, name, n, 1)
 	case name == limiterQueue && n < 0:
 		return mongoerr.Errorf(mongoerr.BadValue, atLeast, name, n, 0)
@@ -150,6 +151,9 @@ func cmdSetParameter(x *exec) error {
 	for i := range x.command.args {
 		v := query.Of(x.command.args[i])
 		known[string(x.command.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
+	}
+	if x.conn.member != nil && !x.arg(ttlSleep).Missing() {
+		x.conn.set.awakenLocked(x.conn.member)
 	}
 	x.result.out = wire.AppendValue(x.result.out, "was", was.Type, was.Data)
 	return nil

@@ -29,6 +29,11 @@ func cmdRenameCollection(x *exec) error {
 		return err
 	}
 	x.result.target = r.from
+	for _, ns := range [...]string{r.from, r.to} {
+		if err := x.checkOplog(ns); err != nil {
+			return err
+		}
+	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
 		err := x.renameLocked(x.conn.member, r, note)
@@ -109,12 +114,4 @@ func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
 		after.UUID = store.NewUUID()
 	}
 	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
-}
-
-// adminOnly refuses a command that only the admin database takes.
-func (x *exec) adminOnly() error {
-	if x.command.db != "admin" {
-		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
-	}
-	return nil
 }

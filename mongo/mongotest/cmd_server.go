@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"cmp"
 	"net"
 	"os"
 	"runtime"
@@ -42,7 +41,10 @@ func cmdServerStatus(x *exec) error {
 	cursor, dst := wire.BeginEmbedded(dst, "cursor")
 	open, dst := wire.BeginEmbedded(dst, "open")
 	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
-	dst = wire.EndDocument(wire.EndDocument(wire.EndDocument(dst, open), cursor), at)
+	dst = wire.EndDocument(wire.EndDocument(dst, open), cursor)
+	ttl, dst := wire.BeginEmbedded(dst, "ttl")
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.expiration.deleted), "passes", rs.expiration.passes)
+	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
 	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
 		dst = wire.EndDocument(s.member.appendMembershipLocked(dst, "isWritablePrimary"), at)
@@ -91,71 +93,6 @@ func cmdGetCmdLineOpts(x *exec) error {
 		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.set.config.setName), at)
 	}
 	x.result.out = wire.EndDocument(dst, parsed)
-	return nil
-}
-
-// https://www.mongodb.com/docs/manual/reference/command/currentOp/
-
-// currentOp tells of itself, and of commands that have been evaluated for some 10 ms.
-func cmdCurrentOp(x *exec) error {
-	if err := x.adminOnly(); err != nil {
-		return err
-	}
-	list, dst := wire.BeginArray(x.result.out, "inprog")
-	for i, op := range x.operations() {
-		dst = wire.AppendDocument(dst, wire.ArrayKey(i), op)
-	}
-	x.result.out = wire.EndDocument(dst, list)
-	return nil
-}
-
-// operations describes the command itself and those that have been evaluated for long.
-func (x *exec) operations() [][]byte {
-	return append([][]byte{x.operation()}, x.conn.set.running.Descriptions()...)
-}
-
-// operation describes the command itself.
-func (x *exec) operation() []byte {
-	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendString(dst, "type", "op")
-	dst = wire.AppendString(dst, "host", x.conn.server.addr)
-	dst = wire.AppendInt64(dst, "connectionId", x.conn.id)
-	dst = wire.AppendBool(dst, "active", true)
-	dst = wire.AppendInt32(dst, "opid", x.result.id)
-	dst = wire.AppendString(dst, "op", "command")
-	dst = wire.AppendString(dst, "ns", cmp.Or(x.command.full, "admin.$cmd.aggregate"))
-	dst = wire.AppendDocument(dst, "command", x.command.raw)
-	return wire.EndDocument(dst, at)
-}
-
-// https://www.mongodb.com/docs/manual/reference/command/killOp/
-
-// killOp ends what currentOp tells of.
-func cmdKillOp(x *exec) error {
-	if err := x.adminOnly(); err != nil {
-		return err
-	}
-	found := false
-	for i := range x.command.args {
-		if string(x.command.args[i].Key) != "op" {
-			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
-		}
-		v := query.Of(x.command.args[i])
-		ops := []query.Value{v}
-		if v.IsArray() {
-			ops = query.Elements(v.Data)
-		}
-		if found = !slices.ContainsFunc(ops, func(v query.Value) bool { return !v.IsNumber() }); found {
-			for _, op := range ops {
-				id, _ := op.Integer()
-				x.conn.set.running.Kill(int32(id))
-			}
-		}
-	}
-	if !found {
-		return mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)
-	}
-	x.result.out = wire.AppendString(x.result.out, "info", "attempting to kill op")
 	return nil
 }
 
@@ -295,20 +232,20 @@ func cmdAppendOplogNote(x *exec) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	found := false
+	var data []byte
 	for i := range x.command.args {
 		if string(x.command.args[i].Key) != "data" {
 			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
-		if found = x.command.args[i].Document() != nil; !found {
+		if data = slices.Clone(x.command.args[i].Document()); data == nil {
 			return fields.WrongType(x.command.name, "data", x.command.args[i].Type, "object")
 		}
 	}
-	if !found {
+	if data == nil {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		return x.appendLocked(&store.Entry{Kind: store.Noop}, -1, note)
+		return x.appendLocked(&store.Entry{Kind: store.Noop, After: data}, -1, note)
 	})
 }

@@ -43,6 +43,9 @@ func cmdSessions(x *exec) error {
 	if err != nil || x.command.name == "refreshSessions" {
 		return err
 	}
+	if err := x.checkSessionsOfOthers(len(named)); err != nil {
+		return err
+	}
 	x.conn.set.mu.Lock()
 	defer x.conn.set.mu.Unlock()
 	kill := x.command.name == "killSessions"

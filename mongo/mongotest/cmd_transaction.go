@@ -106,6 +106,7 @@ func (x *exec) joinLocked() error {
 			return err
 		}
 		x.result.within = m.beginLocked(s, x.command.txn, at)
+		x.result.within.use = x.beginUse()
 		return nil
 	case s.Committed(x.command.txn), t != nil && t.number == x.command.txn && t.state == committed:
 		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)

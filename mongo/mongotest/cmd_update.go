@@ -143,6 +143,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.flaw != nil {
 		return s.flaw
 	}
+	s.inherit(x, x.command.full)
 	if s.update, err = s.parseUpdate(p.update, p.arrayFilters, hooks); err != nil {
 		return err
 	}
@@ -335,6 +336,9 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 		return nil, x.executing(command, err)
 	}
 	doc, key, err := store.Prepared(doc)
+	if err == nil {
+		key, err = x.keyLocked(key, doc)
+	}
 	if err != nil {
 		return nil, err
 	}

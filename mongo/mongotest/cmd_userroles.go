@@ -14,22 +14,28 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/grantRolesToUser/
 
 func cmdGrantRolesToUser(x *exec) error {
-	return x.changeRoles(func(has, granted []account.Role) []account.Role {
-		for _, r := range granted {
-			if !slices.Contains(has, r) {
-				has = append(has, r)
-			}
+	return x.changeRoles(granted)
+}
+
+// granted returns roles and those that are granted besides.
+func granted(has, more []account.Role) []account.Role {
+	for _, r := range more {
+		if !slices.Contains(has, r) {
+			has = append(has, r)
 		}
-		return has
-	})
+	}
+	return has
+}
+
+// revoked returns roles without those that are revoked.
+func revoked(has, gone []account.Role) []account.Role {
+	return slices.DeleteFunc(has, func(r account.Role) bool { return slices.Contains(gone, r) })
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/revokeRolesFromUser/
 
 func cmdRevokeRolesFromUser(x *exec) error {
-	return x.changeRoles(func(has, revoked []account.Role) []account.Role {
-		return slices.DeleteFunc(has, func(r account.Role) bool { return slices.Contains(revoked, r) })
-	})
+	return x.changeRoles(revoked)
 }
 
 // changeRoles gives the user that the command names the roles that change makes of the present ones and the command's.
@@ -40,6 +46,11 @@ func (x *exec) changeRoles(change func(has, named []account.Role) []account.Role
 	named, err := x.namedRoles()
 	if err != nil {
 		return err
+	}
+	if x.command.name == "grantRolesToUser" {
+		if err := x.checkRoles(named); err != nil {
+			return err
+		}
 	}
 	return x.changeUser(string(x.command.first.Text()), func(a *account.Account) (*account.Account, error) {
 		has, err := a.RoleList()
@@ -85,6 +96,7 @@ func cmdDropAllUsersFromDatabase(x *exec) error {
 	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	rs.accountsChanged.Add(1)
 	before := len(rs.users)
 	rs.users = slices.DeleteFunc(rs.users, func(a *account.Account) bool { return a.DB == x.command.db })
 	x.result.out = wire.AppendInt32(x.result.out, "n", int32(before-len(rs.users)))

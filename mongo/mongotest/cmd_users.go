@@ -14,7 +14,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/createUser/
 //
-// Users are known to every member at once. A user's roles are kept and shown, and not enforced.
+// Users are known to every member at once.
 
 func cmdCreateUser(x *exec) error {
 	u, roles, err := x.user()
@@ -39,10 +39,18 @@ func cmdCreateUser(x *exec) error {
 		return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.Name, a.DB)
 	}
 	rs.users = append(rs.users, a)
+	rs.accountsChanged.Add(1)
 	if rs.config.requireAuth {
 		rs.guarded.Store(true)
 	}
 	return nil
+}
+
+// checkRoles refuses roles that there are not.
+func (x *exec) checkRoles(list []account.Role) error {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	return x.conn.set.roles.Check(list)
 }
 
 // user returns the user that a command describes. roles is nil if the command has none.
@@ -58,6 +66,9 @@ func (x *exec) user() (u User, roles []byte, err error) {
 				return u, nil, fields.WrongType(x.command.name, "roles", e.Type, "array")
 			}
 			list, err := account.ParseRoles(roles, x.command.db)
+			if err == nil {
+				err = x.checkRoles(list)
+			}
 			if err != nil {
 				return u, nil, err
 			}
@@ -109,6 +120,7 @@ func (x *exec) changeUser(name string, change func(*account.Account) (*account.A
 	if err != nil {
 		return err
 	}
+	rs.accountsChanged.Add(1)
 	rs.users[slices.Index(rs.users, a)] = changed // a connection may be reading the old one
 	return nil
 }
@@ -124,6 +136,7 @@ func cmdDropUser(x *exec) error {
 	if a == nil {
 		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
 	}
+	rs.accountsChanged.Add(1)
 	rs.users = slices.DeleteFunc(rs.users, func(other *account.Account) bool { return other == a })
 	return nil
 }
@@ -175,24 +188,4 @@ func (x *exec) wantedUsers() (func(*account.Account) bool, error) {
 		}
 	}
 	return func(a *account.Account) bool { return slices.Contains(names, a.FullName()) }, nil
-}
-
-// https://www.mongodb.com/docs/manual/reference/command/connectionStatus/
-
-func cmdConnectionStatus(x *exec) error {
-	info, dst := wire.BeginEmbedded(x.result.out, "authInfo")
-	users, dst := wire.BeginArray(dst, "authenticatedUsers")
-	if x.conn.who != nil {
-		at, d := wire.BeginEmbedded(dst, "0")
-		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.who.Name), "db", x.conn.who.DB), at)
-	}
-	dst = wire.EndDocument(dst, users)
-	if x.conn.who != nil {
-		dst = x.conn.who.AppendRoles(dst, "authenticatedUserRoles")
-	} else {
-		at, d := wire.BeginArray(dst, "authenticatedUserRoles")
-		dst = wire.EndDocument(d, at)
-	}
-	x.result.out = wire.EndDocument(dst, info)
-	return nil
 }

@@ -18,7 +18,7 @@ func (im *indexModification) prepare(x *exec, ix, changed *store.Index) error {
 	if im.prepared.Missing() || im.prepared.True() == ix.Prepared {
 		return nil
 	}
-	if ix == store.IDIndex || ix.Unique || !ix.Ordered() {
+	if ix.OfID || ix.Unique || !ix.Ordered() {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "mongotest: prepareUnique is supported for single and compound indexes that are not unique")
 	}
 	x.result.out = wire.AppendBool(x.result.out, "prepareUnique_old", ix.Prepared)

@@ -45,6 +45,10 @@ func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
 			dst = query.AppendSmallest(dst, "maxSize", o.Size/scale)
 		}
 	}
+	total := query.AppendSmallest(nil, "totalSize", (storage+c.IndexStorage())/scale)
+	if !exists { // then it has another place
+		dst = append(dst, total...)
+	}
 	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.Def.Indexes)))
 	if exists {
 		building, list := wire.BeginArray(dst, "indexBuilds")
@@ -56,6 +60,8 @@ func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
 		dst = query.AppendSmallest(dst, ix.Name, store.PageSize/scale)
 	}
 	dst = wire.EndDocument(dst, at)
-	dst = query.AppendSmallest(dst, "totalSize", (storage+c.IndexStorage())/scale)
+	if exists {
+		dst = append(dst, total...)
+	}
 	return query.AppendSmallest(dst, "scaleFactor", scale)
 }

@@ -141,6 +141,9 @@ func (x *exec) parse(doc []byte) error {
 	if err := c.api.CheckFields(c.name, c.args); err != nil {
 		return err
 	}
+	if err := x.authorize(); err != nil {
+		return err
+	}
 	if err := x.hear(); err != nil {
 		return err
 	}
@@ -150,6 +153,9 @@ func (x *exec) parse(doc []byte) error {
 // generic takes an element that every command may have, or adds it to the args.
 func (x *exec) generic(e *wire.Element) error {
 	c := &x.command
+	if e.Type == bson.TypeNull && fields.NullIsNone(string(e.Key)) {
+		return nil
+	}
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {
@@ -380,4 +386,12 @@ func (x *exec) statementID(i int) int32 {
 		return x.command.stmtID + int32(i)
 	}
 	return int32(i)
+}
+
+// adminOnly refuses a command that only the admin database takes.
+func (x *exec) adminOnly() error {
+	if x.command.db != "admin" {
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
+	}
+	return nil
 }

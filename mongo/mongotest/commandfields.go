@@ -75,3 +75,12 @@ func (x *exec) noArgs() error {
 	}
 	return nil
 }
+
+// cursorOption reads {batchSize: n}.
+func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
+	err := fields.Cursor[x.command.name].Document(e.Value, func(e *wire.Element) error {
+		size, _ = e.Int64()
+		return nil
+	})
+	return size, err
+}

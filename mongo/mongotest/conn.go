@@ -46,6 +46,7 @@ type conn struct {
 
 	dialogue *dialogue        // the authentication under way
 	who      *account.Account // who has authenticated, nil if nobody
+	rights   rights           // of who
 }
 
 // newConn is called with the set's mutex held.

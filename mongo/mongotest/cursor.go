@@ -15,11 +15,13 @@ type cursor struct {
 	projection *query.Projection
 	vars       any     // of the projection
 	origin     *origin // whose documents these are, nil if they are nobody's
-	await      bool    // a getMore waits for something to return
-	limited    bool    // its command had a maxTimeMS
-	pinned     bool    // a getMore is under way
-	ends       bool    // the server knows without looking further that the last document is the last
-	full       bool    // so was the last batch, which does not show that there is nothing behind it
+	use        owner
+	user       string // who opened it, "" without access control
+	await      bool   // a getMore waits for something to return
+	limited    bool   // its command had a maxTimeMS
+	pinned     bool   // a getMore is under way
+	ends       bool   // the server knows without looking further that the last document is the last
+	full       bool   // so was the last batch, which does not show that there is nothing behind it
 	order      batchPlace
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
@@ -112,6 +114,7 @@ func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) er
 
 // open writes a cursor's first batch, and keeps the cursor if there is or may be more.
 func (x *exec) open(c *cursor, first [][]byte, single bool) error {
+	c.user = x.userName()
 	c.ns, c.vars, c.lsid, c.txn = x.command.full, x.result.vars.values, string(x.command.lsid), x.transactionNumber()
 	c.limited = x.command.maxTime > 0
 	list, err := x.appendBatch(nil, c, "firstBatch", first)
@@ -122,6 +125,8 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 		c.full = false
 	}
 	if !c.exhausted() && !single {
+		c.use = x.beginUse()
+		c.use.docs, c.use.batches = int64(len(first)), 1
 		x.keepCursor(c)
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "cursor")

@@ -92,15 +92,6 @@ func errorIn(doc []byte) *CommandError {
 	return e
 }
 
-// splitNamespace takes "database.collection" apart.
-func splitNamespace(ns string) (db, coll string, err error) {
-	db, coll, _ = strings.Cut(ns, ".")
-	if db == "" || coll == "" {
-		err = fmt.Errorf("mongotest: the namespace %q is not database.collection", ns)
-	}
-	return db, coll, err
-}
-
 // encoded returns documents that a method is given.
 func encoded(method string, docs []any) ([]bson.Raw, error) {
 	list := make([]bson.Raw, 0, len(docs))

@@ -45,9 +45,12 @@ type Deployment struct {
 	nextID     atomic.Int64  // connection ids
 	replies    atomic.Int32  // request ids of replies
 	guarded    atomic.Bool   // clients that have not authenticated are refused
-	clock      atomic.Uint64 // the newest timestamp of an oplog entry
-	heard      atomic.Uint64 // the newest cluster time that only clients know of
-	defaulted  atomic.Bool   // there may be default concerns in the data
+	roles      account.Roles // that somebody has created, and the built-in ones
+
+	accountsChanged atomic.Int64  // how often users and roles were changed
+	clock           atomic.Uint64 // the newest timestamp of an oplog entry
+	heard           atomic.Uint64 // the newest cluster time that only clients know of
+	defaulted       atomic.Bool   // there may be default concerns in the data
 
 	middlewares
 
@@ -59,6 +62,7 @@ type Deployment struct {
 	users   []*account.Account
 
 	initiation initiation
+	expiration expiration
 
 	// The replica set's configuration, beside the members' own, and what follows from it.
 	configVersion     int64
@@ -222,6 +226,9 @@ func (rs *Deployment) Close() error {
 	servers := rs.servers
 	for _, m := range rs.members {
 		m.stopTimer()
+	}
+	if t := rs.expiration.timer; t != nil {
+		t.Stop()
 	}
 	for _, s := range servers {
 		for c := range s.conns {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // handover is how long after a step-down the secondary that was caught up is elected.
@@ -221,8 +220,16 @@ func (m *member) winLocked(term int64) {
 		clear(m.transactions)
 	}
 	m.catchUpLocked()
-	m.appendLocked(&store.Entry{Kind: store.Noop})
+	m.appendLocked(noop(begun(term)))
 	m.publishLocked()
+}
+
+// begun is why the first entry of a term is written.
+func begun(term int64) string {
+	if term == 1 {
+		return "initiating set"
+	}
+	return "new primary"
 }
 
 // catchUpLocked brings a new primary what others know beyond its log, so that as little as possible is rolled back.

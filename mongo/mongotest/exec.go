@@ -161,7 +161,7 @@ func (x *exec) request() Request {
 	r := Request{
 		Member: x.at(), Mongos: x.front(), ConnID: x.conn.id, RequestID: x.command.requestID, Command: x.command.name, Database: x.command.db,
 		Body: wire.Fold(x.command.raw, x.command.sequences), Application: x.command.spec == nil || !x.command.spec.service, TxnNumber: -1,
-		done: x.conn.done,
+		done: x.conn.done, client: x.conn.nc,
 	}
 	if x.command.lsid != nil {
 		r.LSID = bson.Raw(x.command.lsid)

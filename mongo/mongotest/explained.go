@@ -188,9 +188,7 @@ func (x *exec) lookAt(e *explained) error {
 	}
 	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.set.config.version.AtLeast(8, 0)
 	e.Natural, e.Min, e.Max, e.Collated = e.hint.Natural, e.hint.Min, e.hint.Max, e.collation != nil
-	if shown, ok := e.collation.(interface{ Shown() []byte }); ok {
-		e.Collation = shown.Shown()
-	}
+	e.Collation = e.collation.Shown()
 	e.Match, e.Compare = x.matchOf(e), x.comparer(e)
 	return nil
 }
@@ -208,6 +206,7 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 	if err != nil {
 		return view, err
 	}
+	e.hint.Collation = e.collation
 	if e.Index, err = e.hint.Resolve(x.command.full, c); err != nil || c == nil {
 		return view, err
 	}
@@ -229,7 +228,7 @@ func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool
 			return nil, err
 		}
 		var f query.Filter
-		if err := f.ParseCollated(filter, hooks, e.collation); err != nil {
+		if err := f.ParseCollated(filter, hooks, e.rule()); err != nil {
 			return nil, err
 		}
 		m := &query.Matching{Vars: e.vars, Work: x.work()}

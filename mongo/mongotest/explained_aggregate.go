@@ -20,7 +20,8 @@ func (x *exec) explainAggregate(level explain.Verbosity) error {
 			}
 		}
 	}
-	if err := a.parse(x.command.db, x.command.coll); err != nil {
+	a.inheritFor(x)
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return err
 	}
 	var err error
@@ -63,7 +64,7 @@ func (x *exec) explainAggregate(level explain.Verbosity) error {
 
 // pushedDown returns the search that the first stages of a pipeline are, and how many these are.
 func (x *exec) pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
-	e := &explained{criteria: criteria{hint: a.hint, collation: a.collation}}
+	e := &explained{criteria: criteria{hint: a.hint, collating: a.collating}}
 	var filters []query.Value
 	last := 0 // the kind of the last stage that was taken
 	kinds := []string{"$match", "$sort", "$skip", "$limit"}
@@ -186,7 +187,7 @@ func (x *exec) resultsOf(a *aggregation, stages int) (int, error) {
 		dst = wire.AppendValue(dst, wire.ArrayKey(i), v.Type, v.Data)
 	}
 	first.stages = wire.EndDocument(dst, at)
-	if err := first.parse(x.command.db, x.command.coll); err != nil {
+	if err := first.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return 0, err
 	}
 	docs, err := x.aggregate(&first)

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type Request struct {
 	TxnNumber   int64    // -1 if there is none
 
 	done       <-chan struct{} // closed when the connection is
+	client     net.Conn        // the connection; closed, it still lets the message be executed
 	afterApply func()
 }
 
@@ -35,6 +37,9 @@ type Fault struct {
 	Before func()
 	// Delay is how long the message waits before it is executed.
 	Delay time.Duration
+	// Late, if it is not nil, closes the connection at once; the message is executed when the channel is closed, as one that the network
+	// has delayed. Its reply reaches nobody.
+	Late <-chan struct{}
 	// LoseRequest closes the connection; the message is not executed.
 	LoseRequest bool
 	// Error is sent as the reply; the message is not executed.
@@ -57,7 +62,7 @@ func (f *Fault) handle(r *Request, next Handler) *Reply {
 	if f.Before != nil {
 		f.Before()
 	}
-	if sleep(r.done, f.Delay) != nil {
+	if sleep(r.done, f.Delay) != nil || f.Late != nil && r.await(f.Late) != nil {
 		return nil
 	}
 	reply := f.reply(r, next)
@@ -83,6 +88,17 @@ func (f *Fault) reply(r *Request, next Handler) *Reply {
 		r.afterApply = f.AfterApply
 	}
 	return next(r)
+}
+
+// await closes the connection to the client and waits for a delayed message. It returns errHangUp if the server ends the connection before.
+func (r *Request) await(arrival <-chan struct{}) error {
+	_ = r.client.Close()
+	select {
+	case <-arrival:
+		return nil
+	case <-r.done:
+		return errHangUp
+	}
 }
 
 // sleep waits for d. It returns errHangUp as soon as done is closed.

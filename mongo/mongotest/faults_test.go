@@ -88,6 +88,58 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// The network may deliver a message after the client has given its connection up, and sent the command again.
+func TestALateMessage(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		txn  int // of the retry
+		n    int
+		late func(mongotest.Entry) bool
+	}{
+		{"the same transaction number is recognised", 1, 1, func(e mongotest.Entry) bool { return e.Deduplicated }},
+		{"an older transaction number is refused", 2, 1, func(e mongotest.Entry) bool { return e.ErrorCode == 225 }},
+		{"without a number the message is executed", 0, 2, func(e mongotest.Entry) bool { return e.Applied }},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+				arrival := make(chan struct{})
+				rs.Use("update", mongotest.Once(mongotest.Fault{Late: arrival}))
+				first, again := retryable(1, ""), retryable(test.txn, "")
+				if test.txn == 0 {
+					first = `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}], "$db": "test"}`
+					again = first
+				}
+				c := dial(t, rs, 0)
+				c.send(0, j("%s", first))
+				if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+					t.Errorf("the client got %v, want the connection's end", err)
+				}
+				dial(t, rs, 0).ok("%s", again)
+				close(arrival)
+				must[any](t)(nil, rs.WaitIdle(context.Background()))
+				j := rs.Journal()
+				if len(j) != 2 || !j[0].Answered || j[1].Answered || !test.late(j[1]) || lastN(rs) != int64(test.n) {
+					t.Errorf("n = %d, want %d; the journal has %+v", lastN(rs), test.n, j)
+				}
+			})
+		})
+	}
+}
+
+func TestALateMessageEndsWithItsServer(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+		rs.Use("update", mongotest.Once(mongotest.Fault{Late: make(chan struct{})}))
+		c := dial(t, rs, 0)
+		c.send(0, j("%s", retryable(1, "")))
+		_, _, _ = c.receive()
+		rs.Kill(0)
+		must[any](t)(nil, rs.WaitIdle(context.Background()))
+		if j := rs.Journal(); len(j) > 0 && j[0].Applied {
+			t.Errorf("the journal has %+v", j)
+		}
+	})
+}
+
 // errAny stands for any error.
 var errAny = errors.New("any error")
 

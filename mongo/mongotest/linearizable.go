@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // checkLinearizable refuses the read concern where it means nothing.
@@ -25,7 +24,7 @@ func (x *exec) confirm() error {
 	defer rs.mu.Unlock()
 	index := int64(0)
 	if !x.interruptedLocked() {
-		m.appendLocked(&store.Entry{Kind: store.Noop})
+		m.appendLocked(noop("linearizable read"))
 		index = m.data.Log.Last()
 		m.publishLocked()
 	}

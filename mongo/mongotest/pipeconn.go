@@ -54,7 +54,7 @@ func (c *pipeConn) handle(message []byte) error {
 		p.fail("connection %d sent %d bytes that are not a message: %v", c.id, len(message), err)
 		return err
 	}
-	in.ConnID, in.done = c.id, c.done
+	in.ConnID, in.done, in.client = c.id, c.done, c.nc
 	p.transcript.add(Message{ConnID: c.id, RequestID: in.RequestID, Body: in.Body})
 	reply := around(p.concerning(in.Command), func(*Request) *Reply { return p.respond(in) })(&in.Request)
 	if reply == nil {

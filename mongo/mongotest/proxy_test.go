@@ -121,6 +121,26 @@ func TestProxyFaults(t *testing.T) {
 	}
 }
 
+func TestALateMessageThroughAProxy(t *testing.T) {
+	rs := mongotest.RunStandaloneT(t)
+	p := mongotest.RunProxyT(t, rs.Addr())
+	arrival, arrived := make(chan struct{}), make(chan struct{})
+	p.Use("insert", mongotest.Once(mongotest.Fault{Late: arrival, After: func() { close(arrived) }}))
+	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
+	c.send(0, j(`{"insert": "c", "documents": [{"_id": 1}], "$db": "test"}`))
+	if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+		t.Errorf("the client got %v, want the connection's end", err)
+	}
+	if n := len(rs.ReadAll("test.c")); n != 0 {
+		t.Errorf("there are %d documents before the message has arrived", n)
+	}
+	close(arrival)
+	<-arrived
+	if n := len(rs.ReadAll("test.c")); n != 1 {
+		t.Errorf("there are %d documents, want 1", n)
+	}
+}
+
 func TestAProxysMiddlewareThatEndsItsGoroutineEndsTheConnection(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1)
 	p := must[*mongotest.Proxy](t)(mongotest.RunProxy(rs.Addr()))

@@ -107,7 +107,7 @@ func (c *proxyConn) request(message []byte) error {
 	if err != nil {
 		return err
 	}
-	in.Member, in.ConnID, in.done = c.member.index, c.id, c.done
+	in.Member, in.ConnID, in.done, in.client = c.member.index, c.id, c.done, c.client
 	if isGreeting(in.Command) {
 		message = withoutCompression(message, in.RequestID)
 	}

@@ -175,6 +175,6 @@ func (m *member) advanceLocked(to store.Timestamp) {
 	if p == nil || p.data.Newest() >= to || !m.passes(p) {
 		return
 	}
-	p.appendLocked(&store.Entry{Kind: store.Noop})
+	p.appendLocked(noop("noop write for a read concern's time"))
 	p.publishLocked()
 }

@@ -14,6 +14,7 @@ func (m *member) appendLocked(e *store.Entry) {
 	e.Written = time.Now().UnixNano()
 	m.data.Apply(e)
 	m.matched[m.index] = m.data.Log.Last()
+	m.set.expiresLocked(e)
 }
 
 // publishLocked lets the secondaries know of new entries, and commits at once where the primary is a majority by itself.

@@ -57,11 +57,11 @@ func (x *exec) findBySearch(q *criteria, p scan, visit func(r *store.Record) boo
 // Near implements pipeline.Source.
 func (s *source) Near(db, coll, key string, near func() ([]byte, error), f *query.Filter, vars any) ([][]byte, error) {
 	ns := db + "." + coll
-	view, stages, err := s.x.viewOf(ns)
+	view, shown, err := s.x.viewOf(ns)
 	if err != nil {
 		return nil, err
 	}
-	if !view.Exists() || len(stages) > 0 {
+	if !view.Exists() || len(shown.stages) > 0 {
 		return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound, "$geoNear needs a collection to run, but %s does not exist", ns)
 	}
 	expression, err := near()
@@ -81,11 +81,11 @@ func (s *source) Near(db, coll, key string, near func() ([]byte, error), f *quer
 // Text implements pipeline.Source.
 func (s *source) Text(db, coll string, f *query.Filter, vars any) ([][]byte, error) {
 	ns := db + "." + coll
-	view, stages, err := s.x.viewOf(ns)
+	view, shown, err := s.x.viewOf(ns)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(stages) > 0:
+	case len(shown.stages) > 0:
 		return nil, s.Fail(mongoerr.Errorf(17313, "$match with $text is only allowed as the first pipeline stage"))
 	case !view.Exists():
 		return nil, store.NoTextIndex(ns, true)

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"crypto/sha256"
 	"maps"
 	"slices"
 	"time"
@@ -25,7 +24,7 @@ func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error
 	case "$indexStats":
 		return x.indexStatsLocked(db + "." + coll)
 	case "$currentOp":
-		return x.operations(), nil
+		return x.operationsLocked(spec), nil
 	case "$listLocalSessions":
 		return x.localSessionsLocked(), nil
 	}
@@ -100,14 +99,10 @@ func (x *exec) localSessionsLocked() [][]byte {
 	if x.command.lsid != nil {
 		known[string(x.command.lsid)] = true
 	}
-	nobody := sha256.Sum256(nil)
 	var docs [][]byte
 	for _, lsid := range slices.Sorted(maps.Keys(known)) {
 		whole, dst := wire.BeginDocument(nil)
-		at, dst := wire.BeginEmbedded(dst, "_id")
-		id := query.Lookup([]byte(lsid), "id")
-		dst = wire.AppendBinary(wire.AppendValue(dst, "id", id.Type, id.Data), "uid", 0, nobody[:])
-		dst = wire.EndDocument(dst, at)
+		dst = appendSessionID(dst, "_id", lsid)
 		docs = append(docs, wire.EndDocument(wire.AppendDateTime(dst, "lastUse", time.Now().UnixMilli()), whole))
 	}
 	return docs

@@ -25,6 +25,9 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
+	if x.command.full == store.OplogName {
+		return x.tailOplog(s)
+	}
 	t := &tailing{criteria: s.criteria, ns: x.command.full, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -40,15 +41,21 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 }
 
 // checkIndexLocked refuses a $merge by fields that do not tell documents apart.
-func (x *exec) checkIndexLocked(t *pipeline.Target) error {
+func (x *exec) checkIndexLocked(a *aggregation) error {
+	t := a.Target()
 	if !t.Merge {
 		return nil
 	}
 	c, err := x.conn.member.storedLocked(t.DB + "." + t.Coll)
-	if err != nil || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
+	byID := len(t.On) == 0 || slices.Equal(t.On, []string{"_id"})
+	switch {
+	case err != nil || c == nil && byID:
 		return err
-	}
-	if c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On) }) {
+	case c != nil && c.Def.Options.Timeseries != nil:
+		return mongoerr.Errorf(1074330, "Cannot find index to verify that join fields will be unique: Timeseries collections cannot have unique indexes ")
+	case byID && collation.Same(c.Def.Options.Collation, a.collation):
+		return nil
+	case c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On, a.collation) }):
 		return nil
 	}
 	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
@@ -56,7 +63,6 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 
 // writeResults writes what a pipeline returned to where its last stage says, as the primary.
 func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
-	t := a.Target()
 	w, err := x.onPrimary()
 	if err != nil {
 		return err
@@ -68,7 +74,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 	err = w.writing(func() error {
 		full := w.command.full
 		defer func() { w.command.full = full }()
-		err := w.writeResultsLocked(t, docs, x.result.vars.values, note)
+		err := w.writeResultsLocked(a, docs, x.result.vars.values, note)
 		if err == nil {
 			return nil
 		}
@@ -104,7 +110,8 @@ func (x *exec) onPrimary() (*exec, error) {
 	return w, nil
 }
 
-func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *noted) error {
+func (x *exec) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note *noted) error {
+	t := a.Target()
 	x.command.full = t.DB + "." + t.Coll
 	if !t.Merge {
 		return x.outLocked(t, docs, note)
@@ -112,7 +119,7 @@ func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, n
 	if err := checkNamespace(t.DB, t.Coll); err != nil {
 		return err
 	}
-	return (&merge{x, t, vars, note}).allLocked(docs)
+	return (&merge{x, t, a.collating, vars, note}).allLocked(docs)
 }
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
@@ -122,13 +129,9 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	if err != nil {
 		return err
 	}
-	def := store.NewDefinition()
-	if c != nil {
-		if c.Def.Options.Capped {
-			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
-		}
-		def = c.Def.With(c.Def.Indexes)
-		def.UUID = store.NewUUID()
+	def, err := x.outDefinition(t, c)
+	if err != nil {
+		return err
 	}
 	x.command.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
 	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
@@ -145,6 +148,41 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 }
 
+// outDefinition returns the definition of the collection that $out makes, in the place of another one; nil for none.
+func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
+	var wanted store.Options
+	var err error
+	if !t.Timeseries.Missing() {
+		if wanted, err = store.OutOptions(t.Timeseries, x.fixesBuckets()); err != nil {
+			return nil, err
+		}
+	}
+	fixed := query.Lookup(t.Timeseries.Data, "fixedBucketing")
+	switch {
+	case c == nil && !fixed.Missing():
+		return nil, errFixedOut
+	case c == nil:
+		if err := wanted.Timeseries.CheckSpans(); err != nil {
+			return nil, mongoerr.Because("Creation of temporary $out collection failed", err)
+		}
+		return store.DefinitionOf(wanted)
+	case c.Def.Options.Capped:
+		return nil, mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", x.command.full)
+	case wanted.Timeseries != nil && c.Def.Options.Timeseries == nil:
+		return nil, mongoerr.Errorf(7268700, "Cannot create a time-series collection from a non time-series collection or view.")
+	case !fixed.Missing():
+		return nil, errFixedOut
+	case wanted.Timeseries != nil && !wanted.Timeseries.Same(c.Def.Options.Timeseries):
+		return nil, mongoerr.Errorf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",
+			query.DocumentText(t.Timeseries.Data), c.Def.Options.Timeseries.Text())
+	}
+	def := c.Def.With(c.Def.Indexes)
+	def.UUID = store.NewUUID()
+	return def, nil
+}
+
+var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
+
 func (x *exec) fillLocked(docs [][]byte) error {
 	for _, doc := range docs {
 		if err := x.insertResultLocked(doc, nil); err != nil {
@@ -159,18 +197,26 @@ func (x *exec) insertResultLocked(doc []byte, note *noted) error {
 	if in.err != nil {
 		return in.err
 	}
-	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
+	if err := x.measuredLocked(&in); err != nil {
 		return err
 	}
-	return x.storeLocked(&store.Entry{Kind: store.Put, Key: in.key, After: in.doc}, -1, note)
+	key, err := x.keyLocked(in.key, in.doc)
+	if err != nil {
+		return err
+	}
+	if err := x.admissibleLocked(key, in.doc, true); err != nil {
+		return err
+	}
+	return x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.
 type merge struct {
 	*exec
 	*pipeline.Target
-	vars any // of the command
-	note *noted
+	collating     // of the command
+	vars      any // of the command
+	note      *noted
 }
 
 // mergeable is a result with the filter for what it is merged into.
@@ -182,8 +228,16 @@ type mergeable struct {
 // allLocked merges documents, those behind one that fails as well.
 func (m *merge) allLocked(docs [][]byte) error {
 	list := make([]mergeable, len(docs))
+	c, err := m.collectionLocked(m.command.full)
+	if err != nil {
+		return err
+	}
+	by := m.collation
+	if c == nil && m.byID() && m.WhenMatched != "pipeline" { // the real server looks into the index of _id of the collection that it makes
+		by = nil
+	}
 	for i, doc := range docs {
-		if err := m.prepare(&list[i], doc); err != nil {
+		if err := m.prepare(&list[i], doc, by.Rule()); err != nil {
 			return err
 		}
 	}
@@ -199,8 +253,11 @@ func (m *merge) allLocked(docs [][]byte) error {
 	return first
 }
 
+// byID reports whether documents are merged by their _ids.
+func (m *merge) byID() bool { return len(m.On) == 0 || slices.Equal(m.On, []string{"_id"}) }
+
 // prepare gives a result an _id, if it needs one, and makes the filter.
-func (m *merge) prepare(r *mergeable, doc []byte) error {
+func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
 	on := m.On
 	if len(on) == 0 {
 		on = []string{"_id"}
@@ -222,7 +279,7 @@ func (m *merge) prepare(r *mergeable, doc []byte) error {
 		filter = wire.EndDocument(wire.AppendValue(d, "$eq", v.Type, v.Data), equal)
 	}
 	r.doc = doc
-	return r.filter.Parse(wire.EndDocument(filter, at))
+	return r.filter.ParseCollated(wire.EndDocument(filter, at), query.Hooks{}, by)
 }
 
 // valueAt returns the value at a path that leads through documents only, or an array that is in the way.

@@ -20,7 +20,10 @@ type transaction struct {
 	writes  []store.Slot
 	locks   []lock
 	expiry  *time.Timer
-	entry   int64 // index up to which its commit's write concern waits
+	use     owner
+
+	lifetime time.Duration // how long it may be open
+	entry    int64         // index up to which its commit's write concern waits
 }
 
 type transactionState uint8
@@ -49,7 +52,8 @@ func (m *member) beginLocked(s *store.Session, number, at int64) *transaction {
 	m.transactions[s.Key], s.Active = t, number
 	m.open[t] = struct{}{}
 	seconds, _ := m.parameters[transactionLifetime].value.Integer()
-	t.expiry = time.AfterFunc(time.Duration(seconds)*time.Second, func() {
+	t.lifetime = time.Duration(seconds) * time.Second
+	t.expiry = time.AfterFunc(t.lifetime, func() {
 		m.set.mu.Lock()
 		defer m.set.mu.Unlock()
 		t.abortLocked()

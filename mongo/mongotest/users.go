@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 )
 
-// User is someone who may authenticate. An authenticated user may do anything.
+// User is someone who may authenticate. It has the role root.
 type User struct {
 	// Name is the user's name; for MONGODB-X509 the subject of the certificate, as RFC 2253 writes it.
 	Name string

@@ -23,7 +23,10 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-var noLet = new(pipeline.Let)
+func (x *exec) noLet() *pipeline.Let {
+	let, _ := pipeline.ParseLet(nil, x.conn.set.config.version) // nothing in it can be wrong
+	return let
+}
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
@@ -57,7 +60,7 @@ func (x *exec) hooks() (query.Hooks, error) {
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
-	if v.let, v.err = pipeline.ParseLet(v.raw); v.err != nil {
+	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.set.config.version); v.err != nil {
 		return v.hooks, v.err
 	}
 	v.hooks = v.let.Hooks()
@@ -67,30 +70,29 @@ func (x *exec) hooks() (query.Hooks, error) {
 
 // plainHooks compile expressions of commands without a let, and note that there are some.
 func (x *exec) plainHooks() query.Hooks {
+	hooks := x.noLet().Hooks()
 	return query.Hooks{
 		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Expr(v, c)
+			return hooks.Expr(v, c)
 		},
 		Pipeline: func(v query.Value, c query.Collation) (query.Pipeline, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Pipeline(v, c)
+			return hooks.Pipeline(v, c)
 		},
 		Where: func(v query.Value) (query.Expr, error) {
 			x.result.vars.begin(x)
-			return noLetHooks.Where(v)
+			return hooks.Where(v)
 		},
-		Searches: noLetHooks.Searches,
+		Searches: hooks.Searches,
 	}
 }
-
-var noLetHooks = noLet.Hooks()
 
 func (v *variables) begin(x *exec) {
 	if v.values == nil {
 		context := x.context()
 		context.Bare = x.command.spec != nil && x.command.spec.bare
-		v.values, v.err = noLet.Vars(context)
+		v.values, v.err = x.noLet().Vars(context)
 	}
 }
 
@@ -98,7 +100,7 @@ func (v *variables) begin(x *exec) {
 func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 	let := x.result.vars.let
 	if let == nil {
-		let = noLet
+		let = x.noLet()
 	}
 	let = let.With(slices.Clone(doc))
 	values, err := let.Vars(x.context())
@@ -107,15 +109,15 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 
 // criteria say which documents a command or a statement is about.
 type criteria struct {
-	filter    query.Filter
-	hint      store.Hint
-	sort      *query.Sort     // nil for none
-	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
-	collation query.Collation // nil if strings are compared by their bytes
-	flaw      error           // the error of the collation
-	vars      any             // the values of the variables in the filter, and of what else the statement has
-	inOrder   bool            // find finds the documents in the order of the sort
-	verdicts  query.Verdicts  // what is known of documents, nil if that is not kept
+	filter   query.Filter
+	hint     store.Hint
+	sort     *query.Sort    // nil for none
+	natural  int64          // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
+	flaw     error          // the error of the collation
+	vars     any            // the values of the variables in the filter, and of what else the statement has
+	inOrder  bool           // find finds the documents in the order of the sort
+	verdicts query.Verdicts // what is known of documents, nil if that is not kept
+	collating
 }
 
 // compile compiles the filter.
@@ -123,6 +125,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if c.flaw != nil {
 		return c.flaw
 	}
+	c.inherit(x, x.command.full)
 	hooks, err := x.hooks()
 	if err != nil {
 		return err
@@ -133,7 +136,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 }
 
 func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
-	if err := c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
+	if err := c.filter.ParseCollated(filter, hooks, c.rule()); err != nil {
 		return err
 	}
 	if err := c.checkSearch(); err != nil {
@@ -176,7 +179,7 @@ func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert boo
 
 // parseUpdate compiles an update of what the criteria find.
 func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
-	hooks.Collation = c.collation
+	hooks.Collation = c.rule()
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
@@ -190,7 +193,7 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 
 // readsByID reports whether a collection is read by its index of _id because it is sorted by that.
 func (c *criteria) readsByID(def *store.Definition) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
+	return c.sort.ByID() != 0 && c.collation == def.Options.Collation && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -224,6 +227,7 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 	if err != nil || c == nil {
 		return p, err
 	}
+	q.hint.Collation = q.collation
 	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {
 		return p, err
 	}
@@ -282,7 +286,7 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 }
 
 // order is the order that is asked for, nil for none.
-func (c *criteria) order() *query.Sort { return c.sort.Collated(c.collation) }
+func (c *criteria) order() *query.Sort { return c.sort.Collated(c.rule()) }
 
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -18,6 +19,9 @@ import (
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
 func (m *member) storedLocked(ns string) (*store.Collection, error) {
 	c := m.data.Collections[ns]
+	if ns == store.OplogName {
+		c = m.oplogLocked(m.data.Log.Last())
+	}
 	if c.IsView() {
 		return nil, store.NotOnView(ns)
 	}
@@ -42,6 +46,13 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 
 // inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
 func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
+	view, err := x.lookupLocked(x.command.full)
+	if err == nil {
+		err = a.fits(view)
+	}
+	if err != nil {
+		return input{}, err
+	}
 	ns, stages, err := x.resolveLocked(x.command.full)
 	if err != nil {
 		return input{}, err
@@ -49,7 +60,7 @@ func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(x.command.db, coll); err != nil {
+	if err := on.parse(x.pipelineOptions(x.command.db, coll)); err != nil {
 		return input{}, err
 	}
 	full := x.command.full
@@ -62,13 +73,13 @@ func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 // readView executes a find, count or distinct on a view, which is an aggregation.
 func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
 	x.result.onView = false
-	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint}
-	stages, err := x.viewStages(&a, filter, projection)
+	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint, collating: q.collating}
+	stages, err := x.viewStages(filter, projection)
 	if err != nil {
 		return nil, err
 	}
 	a.stages = query.Array(stages).Data
-	if err := a.parse(x.command.db, x.command.coll); err != nil {
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
 		return nil, err
 	}
 	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
@@ -78,7 +89,7 @@ func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error
 }
 
 // viewStages returns the stages that a command's arguments stand for; filter and projection are the names that it has for them.
-func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Value, error) {
+func (x *exec) viewStages(filter, projection string) ([]query.Value, error) {
 	names := [...]struct{ field, stage string }{{filter, "$match"}, {"sort", "$sort"}, {"skip", "$skip"}, {"limit", "$limit"}, {projection, "$project"}}
 	var stages []query.Value
 	for _, n := range names {
@@ -96,9 +107,6 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 		if v := x.arg(name); (v.IsDocument() || v.True()) && (name != "singleBatch" || one != 1) {
 			return nil, mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", name)
 		}
-	}
-	if collation := x.arg("collation"); !collation.Missing() {
-		return stages, a.field(x, &wire.Element{Type: collation.Type, Key: []byte("collation"), Value: collation.Data})
 	}
 	return stages, nil
 }
@@ -124,8 +132,9 @@ func (s *source) Collection(db, coll string) [][]byte {
 
 // contents is what a namespace shows: the documents of a collection, and the stages that make a view of them, none if it is no view.
 type contents struct {
-	docs   [][]byte
-	stages []query.Value
+	docs      [][]byte
+	stages    []query.Value
+	collation query.Collation // of the view
 }
 
 func (s *source) documents(db, coll string) ([][]byte, error) {
@@ -133,7 +142,9 @@ func (s *source) documents(db, coll string) ([][]byte, error) {
 	if err != nil || len(found.stages) == 0 {
 		return found.docs, err
 	}
-	p, err := pipeline.Parse(query.Array(found.stages).Data, pipeline.Options{DB: db, Coll: coll})
+	options := s.x.pipelineOptions(db, coll)
+	options.Collation = found.collation
+	p, err := pipeline.Parse(query.Array(found.stages).Data, options)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +159,10 @@ func (s *source) read(ns string) (contents, error) {
 	if found, ok := s.known[ns]; ok {
 		return found, nil
 	}
-	view, stages, err := s.x.viewOf(ns)
+	view, found, err := s.x.viewOf(ns)
 	if err != nil {
 		return contents{}, err
 	}
-	found := contents{stages: stages}
 	view.Scan(func(r *store.Record) bool {
 		found.docs = append(found.docs, r.Doc)
 		return true
@@ -165,20 +175,27 @@ func (s *source) read(ns string) (contents, error) {
 }
 
 // viewOf returns the collection that a namespace shows, and the stages that make a view of it.
-func (x *exec) viewOf(ns string) (store.View, []query.Value, error) {
+func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
 	x.conn.set.mu.Lock()
 	defer x.conn.set.mu.Unlock()
-	ns, stages, err := x.resolveLocked(ns)
-	if err != nil {
-		return store.View{}, nil, err
-	}
 	c, err := x.lookupLocked(ns)
-	return c.Frozen(), stages, err
+	if err != nil {
+		return view, found, err
+	}
+	if c != nil {
+		found.collation = c.Def.Options.Collation.Rule()
+	}
+	if ns, found.stages, err = x.resolveLocked(ns); err != nil {
+		return view, found, err
+	}
+	c, err = x.lookupLocked(ns)
+	return c.Frozen(), found, err
 }
 
 // checkViewPipeline refuses stages of which no view can be made.
 func (x *exec) checkViewPipeline(o *store.Options) error {
-	options := pipeline.Options{DB: x.command.db, Coll: o.ViewOn}
+	options := x.pipelineOptions(x.command.db, o.ViewOn)
+	options.Collation = o.Collation.Rule()
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
@@ -208,6 +225,9 @@ func (x *exec) otherView(has, want *store.Options) error {
 	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
 		return mongoerr.Errorf(mongoerr.NamespaceExists,
 			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
+	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there,
+			query.DocumentText(has.ShownCollation()), query.DocumentText(want.AskedCollation()))
 	}
 	return nil
 }

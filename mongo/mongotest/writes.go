@@ -167,11 +167,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 		}
 	}
 	if isNew && r != nil {
-		ix := store.IDIndex
-		if own := c.Def.Clustering(); own != nil {
-			ix = own
-		}
-		return store.Duplicate(x.command.full, ix, store.Key{query.Lookup(doc, "_id")})
+		return c.Def.DuplicateID(x.command.full, doc)
 	}
 	return c.Conflict(x.command.full, key, doc)
 }

@@ -9,7 +9,8 @@
 // # How it works
 //
 // Commands that do no harm the second time are sent again once after a network error: finds, inserts with an _id of their own, deletes by a
-// unique key, and updates whose operators are idempotent ($set, $unset, $addToSet and others).
+// unique key, and updates whose operators are idempotent ($set, $unset, $addToSet and others). They are exact as long as no other program
+// changes the same document between the two attempts.
 //
 // Any other update of one document has two steps, each of which may be repeated:
 //
@@ -21,22 +22,26 @@
 // A client that dies between the steps leaves a token. [Collection.Sweep] applies the second step to it later. The sweep may run beside clients
 // and other sweeps.
 //
-// The field "_once" of the document ([Options.Field]) holds the tokens, as "pending" and "finished".
+// The field "_once" of the document ([Options.Field]) holds the tokens, as "pending" and "finished"; "abandoned" and "refused" have the ids of
+// the finished ones that changed nothing.
+//
+// The collection must read from the primary, because a step that matches nothing is followed by a read. In a transaction nothing is repeated.
 //
 // # The limits of the guarantee
 //
 //   - The document remembers the ids of its newest finished updates, 32 unless [Options.Finished] says otherwise. A first step that the network
 //     delays until as many later updates of the same document have finished is pending again, and a sweep applies it a second time.
+//   - If the document is deleted, a delayed first step of an upsert inserts it anew, and a sweep applies the update.
 //   - An acknowledged write must not be lost: use write concern "majority" on a replica set.
 //   - Every program that replaces the whole document must keep the field.
 //   - An upsert inserts the document in its first step, so others may see it without the update for a moment. If the update turns out to be
 //     impossible (for example $push to a number), the document stays.
-//   - The time of a token is that of the client's clock.
+//   - The document must have room for the bytes of the update until the second step.
+//   - The time of a token is that of the client's clock. A wrong clock changes only when a sweep finishes the token.
 //
 // # The costs
 //
-// An update with a token needs two round trips. A token takes some 70 bytes more than the update; each finished id takes some 16 bytes of its
-// document, so 32 of them half a KiB.
+// An update with a token needs two round trips. The token takes 88 bytes besides the update; 32 finished ids take 507 bytes.
 //
 // # Which way to choose
 //

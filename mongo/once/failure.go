@@ -19,12 +19,32 @@ var (
 	recovering = []int{11600, 11602, 13436, 189, 91}
 )
 
+// errNoAnswer is the error of a write whose write concern is w: 0.
+var errNoAnswer = errors.New("the write concern is unacknowledged, so nobody knows whether the write was applied")
+
+// acknowledged returns the error of a write, also if the server does not answer.
+func acknowledged(answered bool, err error) error {
+	if err == nil && !answered {
+		return errNoAnswer
+	}
+	return err
+}
+
 // failureOf describes an error of a client to the engine.
 func failureOf(ctx context.Context, err error) retry.Failure {
 	f := retry.Failure{Err: err, Stage: retry.StageResponded}
+	if isInTransaction(err) {
+		f.Refuse = retry.WhyNotRetryable
+	}
 	switch {
 	case err == nil:
 		return retry.Failure{}
+	case errors.Is(err, errNoAnswer):
+		f.Stage = retry.StageInFlight
+	case isPoolCleared(err):
+		f.Stage, f.Reason = retry.StageDispatch, mongoreason.PoolCleared
+	case isOverload(err):
+		f.Reason = retry.ReasonOverloaded
 	case isNoAnswer(err):
 		f.Stage, f.Reason = retry.StageInFlight, retry.ReasonNetworkError
 	case ctx.Err() != nil, mongo.IsTimeout(err):
@@ -41,6 +61,25 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 // no longer.
 func isNoAnswer(err error) bool {
 	return mongo.IsNetworkError(err) && !mongo.IsTimeout(err)
+}
+
+// isPoolCleared reports whether nothing was sent, because the connections of the server were closed after the error of another command. The
+// official driver's error of its pool has this method, and no label.
+func isPoolCleared(err error) bool {
+	var e interface{ Retryable() bool }
+	return errors.As(err, &e) && e.Retryable()
+}
+
+// isInTransaction reports whether the caller's transaction has ended. The caller repeats the whole transaction.
+func isInTransaction(err error) bool {
+	var e mongo.ServerError
+	return errors.As(err, &e) && e.HasErrorLabel("TransientTransactionError")
+}
+
+// isOverload reports whether an overloaded server has refused the command.
+func isOverload(err error) bool {
+	var e mongo.LabeledError
+	return errors.As(err, &e) && e.HasErrorLabel("SystemOverloadedError") && e.HasErrorLabel("RetryableError")
 }
 
 func hasCode(err error, codes []int) bool {

@@ -121,12 +121,16 @@ func (m *messages) count() int {
 	return len(m.bodies)
 }
 
+// statement returns the first statement of message i.
+func (m *messages) statement(i int) bson.Raw {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bodies[i].Lookup("updates", "0").Document()
+}
+
 // repeat sends the first statement of message i again, as a network that delayed it would.
 func (w *world) repeat(m *messages, i int) error {
-	m.mu.Lock()
-	statement := m.bodies[i].Lookup("updates", "0").Document()
-	m.mu.Unlock()
-	return w.plain.Database().RunCommand(w.t.Context(), d("update", w.plain.Name(), "updates", bson.A{statement})).Err()
+	return w.plain.Database().RunCommand(w.t.Context(), d("update", w.plain.Name(), "updates", bson.A{m.statement(i)})).Err()
 }
 
 func (w *world) sweep(ctx context.Context) once.SweepResult {

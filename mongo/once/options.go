@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -20,10 +22,14 @@ type Options struct {
 	Field string
 	// Finished is how many finished updates a document remembers, from 1 to 10,000; 0 means 32. See the limits of the guarantee.
 	Finished int
-	// UniqueKeys are fields, besides _id, that have a unique index. A delete of one document, or an idempotent update of one, may name its
-	// document by such a field.
+	// UniqueKeys are fields, besides _id, that have a unique index: one that is not partial, with the collation of the collection. A delete of
+	// one document, or an idempotent update of one that does not change the field, may name its document by such a field.
 	UniqueKeys []string
-	// Strategy decides about retries of each step. Nil: one retry at once, [retry.Once].
+	// Registry encodes the arguments of the methods, because the client's own is not known here. Nil: the default of package bson. Tokens are
+	// always encoded by that default.
+	Registry *bson.Registry
+	// Strategy decides about retries of each step. Nil: one retry, at once or, if the server is overloaded, after a
+	// random delay.
 	Strategy retry.Strategy
 	// Observer receives the events of all steps. Nil: none.
 	Observer retry.Observer

@@ -1,6 +1,8 @@
 package once_test
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -166,4 +168,44 @@ func TestASweepOfWhatChanges(t *testing.T) {
 			w.t.Errorf("a lost cursor: %+v, %v", r, err)
 		}
 	})
+}
+
+// A sweep that is cancelled counts the update that it is making then, if the server answers soon.
+func TestACancelledSweepCountsItsLastUpdate(t *testing.T) {
+	const all, before = 5, 2
+	for name, c := range map[string]struct {
+		fault   mongotest.Fault
+		applied int64
+		tokens  int64 // one whose outcome is not known is not counted
+		took    time.Duration
+	}{
+		"the server answers":      {mongotest.Fault{Delay: time.Second}, before + 1, before + 1, time.Second},
+		"the server does not":     {mongotest.Fault{Delay: time.Hour}, before, before, 2 * time.Second},
+		"the document refuses it": {mongotest.Fault{Error: &mongotest.CommandError{Code: 14, Message: "no number"}}, before, before + 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, once.Options{}, func(w *world) {
+				w.abandonAll(all, increment)
+				<-time.After(2 * time.Hour)
+				ctx, cancel := context.WithCancelCause(w.t.Context())
+				leaving := errors.New("leaving")
+				var cancelled time.Time
+				c.fault.Before = func() {
+					cancelled = time.Now()
+					cancel(leaving)
+				}
+				seen := 0
+				w.server.Use("update", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+					if seen++; seen == before+1 {
+						return c.fault
+					}
+					return mongotest.Fault{}
+				}))
+				r, err := w.Sweep(ctx, once.SweepOptions{OlderThan: time.Hour})
+				if !errors.Is(err, leaving) || r.Applied != c.applied || r.Tokens != c.tokens || time.Since(cancelled).Round(time.Second) != c.took {
+					w.t.Errorf("%+v, %v, %v after the cancellation", r, err, time.Since(cancelled))
+				}
+			})
+		})
+	}
 }

@@ -25,9 +25,10 @@ type twoSteps struct {
 const maxMarks = 4
 
 var (
-	errVanished = errors.New("the token is neither pending nor finished: the document was replaced or rolled back, or more updates have finished than it remembers")
-	errAbandon  = errors.New("an earlier call with this id ended without a change: the document refused the update, or its condition did not hold")
-	errNoAnswer = errors.New("the write concern is unacknowledged, so nobody knows whether a step was applied")
+	errVanished  = errors.New("the token is neither pending nor finished: the document was deleted, replaced or rolled back, or more updates have finished than it remembers")
+	errRefused   = errors.New("the document refused the update of an earlier call with this id")
+	errUnmatched = errors.New("the document does not match, but an attempt without an answer may still come, when it matches")
+	errMarked    = errors.New("another call with this id has made the update pending again")
 )
 
 // run makes both steps.
@@ -44,36 +45,46 @@ func (t *twoSteps) run(ctx context.Context, id bson.ObjectID) (*mongo.UpdateResu
 	switch {
 	case err != nil:
 		return nil, &Error{t.name, id, stateAfter(err), err}
-	case !result.Acknowledged:
-		return nil, &Error{t.name, id, Unknown, errNoAnswer}
-	case marked == finished:
-		return result, nil
-	case marked == abandoned:
-		return nil, &Error{t.name, id, NotApplied, errAbandon}
-	case marked != pending:
-		return result, nil
+	case marked == pending:
+		marked, err = t.finish(ctx, id, changed)
 	}
-	return t.finish(ctx, id, changed, result)
+	return t.outcome(id, marked, result, err)
 }
 
-// finish makes the second step, and returns the result of both.
-func (t *twoSteps) finish(ctx context.Context, id bson.ObjectID, changed change, result *mongo.UpdateResult) (*mongo.UpdateResult, error) {
+// finish makes the second step, and ends the update if the document refuses it. It returns where the token then is.
+func (t *twoSteps) finish(ctx context.Context, id bson.ObjectID, changed change) (trace, error) {
 	ended, err := t.apply(ctx, t.filter, id, changed)
+	if !isRefused(err) {
+		return ended, err
+	}
+	ended, endErr := t.end(ctx, t.filter.key, id, refused)
 	switch {
-	case err != nil && isRefused(err):
-		if e := t.abandon(ctx, fixedID(t.filter.document), id); e != nil {
-			return nil, &Error{t.name, id, Pending, err}
-		}
+	case endErr != nil:
+		return none, errors.Join(endErr, err)
+	case ended == refused:
+		return refused, err
+	}
+	return ended, nil // the document has changed, and another one has applied the update
+}
+
+// outcome returns what the caller is told, by the place of the token. result is that of the first step.
+func (t *twoSteps) outcome(id bson.ObjectID, ended trace, result *mongo.UpdateResult, err error) (*mongo.UpdateResult, error) {
+	switch {
+	case ended == refused && err == nil:
+		return nil, &Error{t.name, id, NotApplied, errRefused}
+	case ended == refused:
 		return nil, &Error{t.name, id, NotApplied, err}
 	case err != nil:
 		return nil, &Error{t.name, id, stateOfApply(err), err}
-	case ended == abandoned:
+	case ended == finished:
+		result.ModifiedCount = result.MatchedCount
+		return result, nil
+	case ended == abandoned, result.MatchedCount+result.UpsertedCount == 0:
 		return &mongo.UpdateResult{Acknowledged: true}, nil
-	case ended == none:
-		return nil, &Error{t.name, id, Unknown, errVanished}
+	case ended == pending:
+		return nil, &Error{t.name, id, Pending, errMarked}
 	}
-	result.ModifiedCount = result.MatchedCount
-	return result, nil
+	return nil, &Error{t.name, id, Unknown, errVanished}
 }
 
 // mark is the first step. It returns where the token is, and a result.
@@ -87,28 +98,27 @@ func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResul
 	for range maxMarks {
 		var result *mongo.UpdateResult
 		var attempts int
-		attempts, err = t.repeat(ctx, "once.mark", func(ctx context.Context) (err error) {
-			result, err = t.source.UpdateOne(ctx, by, with, options.UpdateOne().SetUpsert(t.options.upsert))
-			return err
-		})
+		result, attempts, err = t.send(ctx, "once.mark", by, marshal(with), options.UpdateOne().SetUpsert(t.options.upsert))
 		switch {
 		case err != nil && !isDuplicateID(err):
 			return none, nil, err
-		case err == nil && (result.MatchedCount+result.UpsertedCount > 0 || !result.Acknowledged):
+		case err == nil && result.MatchedCount+result.UpsertedCount > 0:
 			return pending, result, nil
 		case err == nil && t.fresh && attempts == 1:
 			return none, result, nil
 		}
 		// The document does not match because the token is finished, or for another reason.
-		at, lookErr := t.look(ctx, fixedID(t.filter.document), k.ID)
+		at, lookErr := t.look(ctx, t.filter.key, k.ID)
 		if lookErr != nil {
 			return none, nil, lookErr
 		}
-		if at != none && at != absent {
-			return at, &mongo.UpdateResult{MatchedCount: 1, ModifiedCount: 1, Acknowledged: true}, nil
-		}
-		if err == nil {
+		switch {
+		case at != none && at != absent:
+			return at, &mongo.UpdateResult{MatchedCount: 1, Acknowledged: true}, nil
+		case err == nil && attempts == 1:
 			return none, result, nil
+		case err == nil:
+			return none, nil, errUnmatched
 		}
 	}
 	return none, nil, err
@@ -118,54 +128,56 @@ func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResul
 func (c *Collection) apply(ctx context.Context, by *filter, id bson.ObjectID, u change) (trace, error) {
 	o := options.UpdateOne()
 	if len(u.ArrayFilters) > 0 {
-		filters := make([]any, len(u.ArrayFilters))
-		for i, f := range u.ArrayFilters {
-			filters[i] = f.Document()
-		}
-		o.SetArrayFilters(filters)
+		o.SetArrayFilters(documents(u.ArrayFilters))
 	}
-	var result *mongo.UpdateResult
-	_, err := c.repeat(ctx, "once.apply", func(ctx context.Context) (err error) {
-		result, err = c.source.UpdateOne(ctx, by.and(c.pendingID(), id), c.second(u.Update, id), o)
-		return err
-	})
+	result, _, err := c.send(ctx, "once.apply", by.and(c.pendingID(), id), c.second(u.Update, id), o)
 	switch {
 	case err != nil:
 		return none, err
 	case result.MatchedCount > 0:
 		return finished, nil
+	case by.only:
+		return c.look(ctx, by.key, id)
 	}
-	key := fixedID(by.document)
-	if !by.only {
-		if err := c.abandon(ctx, key, id); err != nil {
-			return none, err
-		}
-	}
-	at, err := c.look(ctx, key, id)
-	if at == absent { // the document was deleted after the update
-		at = finished
-	}
-	return at, err
+	return c.end(ctx, by.key, id, abandoned)
 }
 
-// abandon ends an update without applying it, if it is pending.
-func (c *Collection) abandon(ctx context.Context, key bson.RawValue, id bson.ObjectID) error {
+// end ends an update without applying it, if it is pending. It returns where the token then is.
+func (c *Collection) end(ctx context.Context, key bson.RawValue, id bson.ObjectID, as trace) (trace, error) {
+	list := c.given()
+	if as == refused {
+		list = c.refused()
+	}
 	by := bson.D{{Key: "_id", Value: key}, {Key: c.pendingID(), Value: id}}
 	with := bson.D{
 		{Key: "$pull", Value: bson.D{{Key: c.pending(), Value: bson.D{{Key: "id", Value: id}}}}},
-		{Key: "$push", Value: bson.D{{Key: c.done(), Value: c.newest(id)}, {Key: c.given(), Value: c.newest(id)}}},
+		{Key: "$push", Value: bson.D{{Key: c.done(), Value: c.newest(id)}, {Key: list, Value: c.newest(id)}}},
 	}
-	_, err := c.repeat(ctx, "once.abandon", func(ctx context.Context) error {
-		_, err := c.source.UpdateOne(ctx, by, with)
-		return err
+	result, _, err := c.send(ctx, "once.end", marshal(by), marshal(with), options.UpdateOne())
+	switch {
+	case err != nil:
+		return none, err
+	case result.MatchedCount > 0:
+		return as, nil
+	}
+	return c.look(ctx, key, id)
+}
+
+// send sends an update that does no harm the second time, and returns how many attempts were made.
+func (c *Collection) send(
+	ctx context.Context, name string, by bson.Raw, with any, o *options.UpdateOneOptionsBuilder,
+) (result *mongo.UpdateResult, attempts int, err error) {
+	attempts, err = c.repeat(ctx, name, func(ctx context.Context) (err error) {
+		result, err = c.source.UpdateOne(ctx, by, with, o)
+		return acknowledged(err == nil && result.Acknowledged, err)
 	})
-	return err
+	return result, attempts, err
 }
 
 // stateAfter returns what is known after the error of a first step, or of a write without a token.
 func stateAfter(err error) State {
 	var e *retry.Error
-	if !errors.As(err, &e) || e.MayHaveApplied() || isConcern(err) {
+	if errors.As(err, new(lookError)) || !errors.As(err, &e) || e.MayHaveApplied() || isConcern(err) {
 		return Unknown
 	}
 	return NotApplied
@@ -177,15 +189,4 @@ func stateOfApply(err error) State {
 		return Pending
 	}
 	return Unknown
-}
-
-// fixedID returns the value of _id in a filter that fixes it.
-func fixedID(document bson.Raw) bson.RawValue {
-	v := document.Lookup("_id")
-	if d, ok := v.DocumentOK(); ok {
-		if of := d.Lookup("$eq"); !of.IsZero() {
-			return of
-		}
-	}
-	return v
 }

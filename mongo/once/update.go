@@ -12,6 +12,7 @@ import (
 type update struct {
 	value    bson.RawValue // as it was given: a document of operators, or a pipeline
 	onInsert bson.Raw      // the argument of $setOnInsert; nil if there is none
+	paths    []string      // the fields that operators change
 	natural  bool          // it does no harm the second time
 }
 
@@ -22,7 +23,7 @@ var idempotent = []string{"$set", "$unset", "$addToSet", "$pull", "$pullAll", "$
 var replayable = []string{"$set", "$addFields", "$unset"}
 
 func (c *Collection) parseUpdate(v any) (*update, error) {
-	encoded, err := encode("update", v, true)
+	encoded, err := c.encode("update", v, true)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +36,23 @@ func (c *Collection) parseUpdate(v any) (*update, error) {
 		return nil, fmt.Errorf("once: the update is empty; it must have an operator")
 	}
 	u.natural = true
+	given := make(map[string]bool)
 	for _, e := range elements {
 		arguments, ok := e.Value().DocumentOK()
 		switch {
+		case given[e.Key()]:
+			return nil, fmt.Errorf("once: the update has the operator %s twice", e.Key())
 		case !strings.HasPrefix(e.Key(), "$"):
 			return nil, fmt.Errorf("%w: the update has the field %q; a replacement would remove the tokens, so the update must consist of operators", ErrNotExactlyOnce, e.Key())
 		case !ok:
 			return nil, fmt.Errorf("once: the argument of %s is of the BSON type %v; it must be a document", e.Key(), e.Value().Type)
 		}
-		if err := c.checkArguments(e.Key(), arguments); err != nil {
+		given[e.Key()] = true
+		paths, err := c.checkArguments(e.Key(), arguments)
+		if err != nil {
 			return nil, err
 		}
+		u.paths = append(u.paths, paths...)
 		u.natural = u.natural && (slices.Contains(idempotent, e.Key()) || e.Key() == "$bit" && !hasXor(arguments))
 		if e.Key() == "$setOnInsert" {
 			u.onInsert = arguments
@@ -54,20 +61,26 @@ func (c *Collection) parseUpdate(v any) (*update, error) {
 	return u, nil
 }
 
-// checkArguments refuses paths that an operator may not change.
-func (c *Collection) checkArguments(operator string, arguments bson.Raw) error {
+// checkArguments returns the paths that an operator changes. It refuses those that it may not change.
+func (c *Collection) checkArguments(operator string, arguments bson.Raw) (paths []string, err error) {
 	for _, e := range elementsOf(arguments) {
-		paths := []string{e.Key()}
+		paths = append(paths, e.Key())
 		if to, ok := e.Value().StringValueOK(); ok && operator == "$rename" {
 			paths = append(paths, to)
 		}
-		for _, path := range paths {
-			if err := c.checkPath(path); err != nil {
-				return fmt.Errorf("once: %s of %q: %w", operator, path, err)
-			}
+	}
+	for _, path := range paths {
+		if err := c.checkPath(path); err != nil {
+			return nil, fmt.Errorf("%w: %s of %q: %w", ErrNotExactlyOnce, operator, path, err)
 		}
 	}
-	return nil
+	return paths, nil
+}
+
+// changes reports whether the update changes a field, or another one below the same top-level field.
+func (u *update) changes(field string) bool {
+	top, _, _ := strings.Cut(field, ".")
+	return slices.ContainsFunc(u.paths, func(path string) bool { return isBelow(path, top) })
 }
 
 func (c *Collection) checkPath(path string) error {
@@ -106,7 +119,7 @@ func (c *Collection) checkPipeline(pipeline bson.RawArray) error {
 		}
 		for _, path := range stagePaths(elements[0].Value()) {
 			if isBelow(path, c.field) {
-				return fmt.Errorf("once: stage %d of the pipeline changes %q; the field %q holds the tokens", i, path, c.field)
+				return fmt.Errorf("%w: stage %d of the pipeline changes %q; the field %q holds the tokens", ErrNotExactlyOnce, i, path, c.field)
 			}
 		}
 	}
@@ -139,7 +152,7 @@ func (c *Collection) second(change bson.RawValue, id bson.ObjectID) any {
 		return c.secondPipeline(change.Array(), id)
 	}
 	d := withArgument(fieldsOf(change.Document()), "$pull", c.pending(), bson.D{{Key: "id", Value: id}})
-	return withArgument(d, "$push", c.done(), c.newest(id))
+	return marshal(withArgument(d, "$push", c.done(), c.newest(id)))
 }
 
 // withArgument adds an argument to an operator of an update.
@@ -157,7 +170,8 @@ func withArgument(update bson.D, operator, path string, argument any) bson.D {
 }
 
 func (c *Collection) secondPipeline(change bson.RawArray, id bson.ObjectID) bson.A {
-	pipeline := argument(bson.RawValue{Type: bson.TypeArray, Value: change}).(bson.A)
+	stages, _ := change.Values()
+	pipeline := documents(stages)
 	others := bson.D{{Key: "$filter", Value: bson.D{
 		{Key: "input", Value: "$" + c.pending()},
 		{Key: "as", Value: "token"},
@@ -166,5 +180,5 @@ func (c *Collection) secondPipeline(change bson.RawArray, id bson.ObjectID) bson
 	finished := bson.D{{Key: "$slice", Value: bson.A{
 		bson.D{{Key: "$concatArrays", Value: bson.A{bson.D{{Key: "$ifNull", Value: bson.A{"$" + c.done(), bson.A{}}}}, bson.A{id}}}}, -c.finished,
 	}}}
-	return append(pipeline, bson.D{{Key: "$set", Value: bson.D{{Key: c.pending(), Value: others}, {Key: c.done(), Value: finished}}}})
+	return append(pipeline, marshal(bson.D{{Key: "$set", Value: bson.D{{Key: c.pending(), Value: others}, {Key: c.done(), Value: finished}}}}))
 }

@@ -14,8 +14,9 @@ import (
 // when the update is applied. Of the options, ArrayFilters and Upsert are honoured; any other is an error. An upsert must have no condition but
 // the _id.
 //
-// An update of idempotent operators alone is sent as it is, if its filter has nothing but the _id, or one of [Options.UniqueKeys]. If the answer
-// to its first attempt was lost, ModifiedCount may be 0 though the document was modified.
+// An update of idempotent operators alone, with at most one array filter, is sent as it is, if its filter has nothing but the _id, or one of
+// [Options.UniqueKeys] that the update does not change. If the answer to its first attempt was lost, ModifiedCount or UpsertedCount may be 0
+// though the document was modified or inserted.
 //
 // Of the result of other updates, ModifiedCount is 1 if a document was matched, because the tokens change. If the answer to an upsert was
 // lost, UpsertedCount may be 0 though the document was inserted.
@@ -26,8 +27,9 @@ func (c *Collection) UpdateOne(ctx context.Context, filter, update any, opts ...
 }
 
 // UpdateOneAs is [Collection.UpdateOne] with a token id of the caller's. All calls with the same id together apply the update once: a program
-// that got an error, or that was started again, may call it once more, with the same filter, update and options. Idempotent operators are
-// applied with a token too.
+// that got an error, or that was started again, may call it once more, with the same filter, update and options. If the document had refused
+// the update, or the condition did not hold at the second step, it is told so again. The id belongs to the document: it may be used for one
+// update of each of several documents. Idempotent operators are applied with a token too.
 func (c *Collection) UpdateOneAs(
 	ctx context.Context, id bson.ObjectID, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*mongo.UpdateResult, error) {
@@ -40,7 +42,7 @@ func (c *Collection) UpdateOneAs(
 func (c *Collection) updateOne(
 	ctx context.Context, name string, id bson.ObjectID, by, with any, opts []options.Lister[options.UpdateOneOptions],
 ) (*mongo.UpdateResult, error) {
-	o, err := updateOptions(opts)
+	o, err := c.updateOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -48,34 +50,42 @@ func (c *Collection) updateOne(
 	if err != nil {
 		return nil, err
 	}
-	if u.natural && name == "UpdateOne" {
+	if u.natural && len(o.arrayFilters) <= mostFilters && name == "UpdateOne" {
 		f, err := c.parseFilter(by, append([]string{"_id"}, c.unique...)...)
 		if err != nil {
 			return nil, err
 		}
 		if f.only { // a condition may hold no more when the update is repeated, which would be reported as no match
-			return c.updateNaturally(ctx, f, u, opts)
+			return c.updateNaturally(ctx, f, u, o)
 		}
 	}
 	f, err := c.parseFilter(by, "_id")
 	if err != nil {
 		return nil, err
 	}
-	if o.upsert && !f.only {
-		return nil, fmt.Errorf("%w: the filter of an upsert has a condition besides _id", ErrNotExactlyOnce)
+	if o.upsert {
+		if err := f.checkUpsert(); err != nil {
+			return nil, err
+		}
 	}
 	t := &twoSteps{Collection: c, name: name, filter: f, update: u, options: o, fresh: name == "UpdateOne"}
 	return t.run(ctx, id)
 }
 
+// mostFilters is how many array filters an idempotent update may have. Two can be $set: {"a.$[x]": 1, "a.$[y]": 2} with x equal to 2 and y
+// equal to 1, which the second time undoes the first.
+const mostFilters = 1
+
 // updateNaturally sends an update that does no harm the second time.
-func (c *Collection) updateNaturally(
-	ctx context.Context, f *filter, u *update, opts []options.Lister[options.UpdateOneOptions],
-) (result *mongo.UpdateResult, err error) {
-	_, err = c.repeat(ctx, "once.updateOne", func(ctx context.Context) (err error) {
-		result, err = c.source.UpdateOne(ctx, f.document, argument(u.value), opts...)
-		return err
-	})
+func (c *Collection) updateNaturally(ctx context.Context, f *filter, u *update, o stepOptions) (*mongo.UpdateResult, error) {
+	if f.name != "_id" && u.changes(f.name) {
+		return nil, fmt.Errorf("%w: the update changes %s, by which the filter names the document", ErrNotExactlyOnce, f.name)
+	}
+	with := options.UpdateOne().SetUpsert(o.upsert)
+	if len(o.arrayFilters) > 0 {
+		with.SetArrayFilters(documents(o.arrayFilters))
+	}
+	result, _, err := c.send(ctx, "once.updateOne", f.document, u.value.Document(), with)
 	return result, failed("UpdateOne", err)
 }
 
@@ -86,17 +96,10 @@ type stepOptions struct {
 }
 
 // updateOptions returns the options, or an error that names one that is not honoured.
-func updateOptions(opts []options.Lister[options.UpdateOneOptions]) (o stepOptions, err error) {
-	var given options.UpdateOneOptions
-	for _, lister := range opts {
-		if lister == nil {
-			continue
-		}
-		for _, set := range lister.List() {
-			if err := set(&given); err != nil {
-				return o, err
-			}
-		}
+func (c *Collection) updateOptions(opts []options.Lister[options.UpdateOneOptions]) (o stepOptions, err error) {
+	given, err := merged(opts)
+	if err != nil {
+		return o, err
 	}
 	for _, f := range []struct {
 		name string
@@ -113,15 +116,24 @@ func updateOptions(opts []options.Lister[options.UpdateOneOptions]) (o stepOptio
 			return o, fmt.Errorf("once: the option %s of UpdateOne is not supported", f.name)
 		}
 	}
-	for i, v := range given.ArrayFilters {
-		encoded, err := encode(fmt.Sprintf("array filter %d", i), v, false)
-		if err != nil {
-			return o, err
-		}
-		o.arrayFilters = append(o.arrayFilters, encoded)
-	}
 	o.upsert = given.Upsert != nil && *given.Upsert
-	return o, nil
+	o.arrayFilters, err = c.encodeAll(given.ArrayFilters)
+	return o, err
+}
+
+// merged returns the options of all listers; the later ones win.
+func merged[O any](opts []options.Lister[O]) (given O, err error) {
+	for _, lister := range opts {
+		if lister == nil {
+			continue
+		}
+		for _, set := range lister.List() {
+			if err := set(&given); err != nil {
+				return given, err
+			}
+		}
+	}
+	return given, nil
 }
 
 // failed returns the error of a write that has no token.

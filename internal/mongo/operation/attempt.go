@@ -76,7 +76,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	switch supported := r.supported(target.Description); {
 	case n == 0:
 		r.refusal = r.refuse(supported)
-	case !supported:
+	case !supported && r.refusal == retry.WhyUndecided: // after an overload error a server needs nothing
 		return retry.Failure{
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}

@@ -1,3 +1,3 @@
-// Package account has the users that a server knows: the stored keys of their passwords, and the form in which commands show
-// them.
+// Package account has the users and roles that a server knows: the stored keys of passwords, the privileges of roles, and the form in
+// which commands show them.
 package account

@@ -14,20 +14,25 @@ type Role struct{ Name, DB string }
 func ParseRoles(array []byte, db string) ([]Role, error) {
 	var list []Role
 	for it := wire.Elements(array); it.Next(); {
-		switch {
-		case it.Type == bson.TypeString:
-			list = append(list, Role{string(it.Text()), db})
-			continue
-		case it.Document() == nil:
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "Role names must be either strings or objects")
-		}
-		r, err := parseRole(it.Document())
+		r, err := ParseRole(it.Type, it.Value, db)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, r)
 	}
 	return list, nil
+}
+
+// ParseRole reads a role: a document {role, db}, or the name of a role of a database.
+func ParseRole(kind bson.Type, data []byte, db string) (Role, error) {
+	v := bson.RawValue{Type: kind, Value: data}
+	if name, ok := v.StringValueOK(); ok {
+		return Role{name, db}, nil
+	}
+	if doc, ok := v.DocumentOK(); ok {
+		return parseRole(doc)
+	}
+	return Role{}, mongoerr.Errorf(mongoerr.BadValue, "Role names must be either strings or objects")
 }
 
 func parseRole(doc []byte) (r Role, err error) {

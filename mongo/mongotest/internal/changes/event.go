@@ -71,7 +71,7 @@ func creation(c *store.Change) []byte {
 	shown := c.After.Options.Shown()
 	dst = append(dst, shown[4:len(shown)-1]...)
 	if c.After.Options.ViewOn == "" {
-		dst = wire.AppendDocument(dst, "idIndex", store.IDIndex.Raw)
+		dst = wire.AppendDocument(dst, "idIndex", c.After.Indexes[0].Raw)
 	}
 	return wire.EndDocument(dst, at)
 }

@@ -128,10 +128,14 @@ func (s *Spec) start() *token {
 	return s.startAfter
 }
 
-// Check returns why the stream may not be opened on a database or a collection, nil if it may.
-func (s *Spec) Check(db, coll, full string) error {
+// Check returns why the stream may not be opened on a database or a collection, nil if it may. Splits reports whether large events
+// are split.
+func (s *Spec) Check(db, coll, full string, splits bool) error {
 	token := s.start()
 	switch {
+	case token != nil && token.fragment > 0 && !splits:
+		return mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
+			"To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")
 	case s.cluster && (db != "admin" || coll != ""):
 		return mongoerr.Errorf(mongoerr.InvalidOptions,
 			"A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+

@@ -21,7 +21,8 @@ type Stream struct {
 	events   []event // of the entry in hand
 	behind   string  // the token behind which the stream begins, until it has passed it
 	found    bool    // it has seen that token
-	token    string  // behind which the stream stands
+	split    split
+	token    string // behind which the stream stands
 	closed   bool
 }
 
@@ -35,7 +36,7 @@ func Open(spec *Spec, v version.Version, db, coll string, data *store.Store, com
 	if token := s.start(); token != nil {
 		s.from = token.at
 		if s.token = token.text(); token.event {
-			s.behind = s.token
+			s.behind, s.split.passed = token.whole().text(), token.fragment
 		}
 	}
 	if s.token == "" {
@@ -67,7 +68,7 @@ func (s *Stream) Next(data *store.Store, committed int64) ([]byte, error) {
 			return nil, err
 		}
 		if passed {
-			s.token, s.closed = token, e.token.invalidate
+			s.token, s.closed, s.split.of = token, e.token.invalidate, e.token
 			return s.document(e, data, committed)
 		}
 	}
@@ -76,7 +77,7 @@ func (s *Stream) Next(data *store.Store, committed int64) ([]byte, error) {
 
 // Behind reports whether there may be events that Next has not returned.
 func (s *Stream) Behind(committed int64) bool {
-	return !s.closed && (len(s.events) > 0 || s.next <= committed)
+	return !s.closed && (len(s.events) > 0 || len(s.split.fragments) > 0 || s.next <= committed)
 }
 
 // Ended reports whether the stream has ended.
@@ -113,7 +114,9 @@ func (s *Stream) pass(token string) (bool, error) {
 		return true, nil
 	case token == s.behind:
 		s.found = true
-		return false, nil
+		if s.split.passed == 0 {
+			return false, nil
+		}
 	case token < s.behind:
 		return false, nil
 	case !s.found:
@@ -132,10 +135,6 @@ func (s *Stream) CheckEvent(doc []byte) error {
 			"Encountered an event whose _id field, which contains the resume token, was modified by the "+
 				"pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that "+
 				"retain the unmodified _id field are allowed. Expected: { _id: %s } but found: %s", token, foundID(id))
-	}
-	if len(doc) > query.MaxDocumentSize+16<<10 {
-		return mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
-			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and 16793600(16MB)", len(doc), len(doc))
 	}
 	return nil
 }

@@ -103,6 +103,9 @@ func TestTokensSortAsTheirPositionsAndAreReadBack(t *testing.T) {
 	list := []token{
 		{at: 1},
 		{at: 1, event: true, collection: id, operation: "insert"},
+		{at: 1, event: true, collection: id, operation: "insert", fragment: 1},
+		{at: 1, event: true, collection: id, operation: "insert", fragment: 2},
+		{at: 1, event: true, collection: id, operation: "insert", fragment: 300},
 		{at: 1, event: true, index: 1, collection: id, operation: "drop"},
 		{at: 1, event: true, index: 1, collection: id, operation: "drop", invalidate: true},
 		{at: 1, event: true, index: 300, collection: id, operation: "insert"},

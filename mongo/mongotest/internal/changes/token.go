@@ -27,6 +27,7 @@ type token struct {
 	invalidate bool       // of the event that ends the stream, behind the one that is the reason
 	collection store.UUID // zero where the event is about none
 	operation  string
+	fragment   int // of the event, from 1 on; 0 for the whole event
 }
 
 // The types of the values that a token is made of, which sort in this order.
@@ -73,6 +74,9 @@ func (t *token) text() string {
 		b = append(b, typeDocument, typeText)
 		b = append(append(b, "operationType"...), 0, typeText)
 		b = append(append(b, t.operation...), 0, 0)
+		if t.fragment > 0 {
+			b = appendTokenNumber(b, t.fragment-1)
+		}
 	}
 	return strings.ToUpper(hex.EncodeToString(append(b, typeEnd)))
 }
@@ -181,6 +185,23 @@ func (r *tokenReader) word() string {
 	return string(r.take(end + 1)[:end])
 }
 
+// fragmentOf reads the end of a token behind the operation: the number of a fragment, or what else real servers identify an event by.
+func fragmentOf(rest []byte) (end []byte, fragment int) {
+	r := tokenReader{rest: rest}
+	r.expect(0)
+	if r.bad || len(r.rest) <= 1 {
+		return rest[max(0, len(rest)-1):], 0
+	}
+	fragment = r.number() + 1
+	return r.rest, fragment
+}
+
+// whole returns the token of the event that the token's own is a fragment of.
+func (t token) whole() *token {
+	t.fragment = 0
+	return &t
+}
+
 func (r *tokenReader) token() *token {
 	r.expect(typeTimestamp)
 	t := &token{at: store.Timestamp(binary.BigEndian.Uint64(r.take(8)))}
@@ -194,7 +215,7 @@ func (r *tokenReader) token() *token {
 		r.bad = r.word() != "operationType" || r.bad
 		r.expect(typeText)
 		t.operation = r.word()
-		r.take(max(0, len(r.rest)-1)) // what else real servers identify an event by
+		r.rest, t.fragment = fragmentOf(r.rest)
 	}
 	r.expect(typeEnd)
 	r.bad = r.bad || len(r.rest) > 0

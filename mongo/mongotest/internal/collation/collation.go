@@ -1,6 +1,7 @@
 package collation
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ type Collation struct {
 	spec     specification
 	mu       sync.Mutex // the collator keeps what it works with
 	collator *collate.Collator
+	cased    *casing // nil without caseLevel and caseFirst
 	buffer   collate.Buffer
 }
 
@@ -33,11 +35,41 @@ type specification struct {
 	normalization   bool
 	backwards       bool
 	version         string
+
+	command string // of which it is the option; "" for one that the errors do not name
+	said    bool   // backwards was said
 }
 
 // Parse compiles a collation document; nil without error for one that compares bytes: the empty one, and the locale "simple".
 func Parse(doc []byte) (*Collation, error) {
-	s := specification{caseFirst: "off", strength: 3, alternate: "non-ignorable", maxVariable: "punct"}
+	if len(doc) <= len(query.EmptyDocument) {
+		return nil, nil
+	}
+	return ParseOption("", doc)
+}
+
+// ParseOption is Parse of a command's option that must not be empty. Its errors name the command, and have what the document does not say.
+func ParseOption(command string, doc []byte) (*Collation, error) {
+	s := newSpecification(command)
+	if err := s.parse(doc); err != nil || s.locale == "simple" {
+		return nil, err
+	}
+	return s.compile(doc)
+}
+
+// Requested returns a command's option, of which ParseOption found no error, as the command's other errors have it.
+func Requested(command string, doc []byte) []byte {
+	s := newSpecification(command)
+	_ = s.parse(doc)
+	return s.requested()
+}
+
+func newSpecification(command string) *specification {
+	return &specification{command: command, caseFirst: "off", strength: 3, alternate: "non-ignorable", maxVariable: "punct"}
+}
+
+// parse reads the fields.
+func (s *specification) parse(doc []byte) error {
 	s.backwards = string(query.Lookup(doc, "locale").Text()) == "fr_CA"
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -46,22 +78,18 @@ func Parse(doc []byte) (*Collation, error) {
 			continue
 		}
 		if err := s.field(name, query.Of(it.Element)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	switch {
 	case it.Err != nil:
-		return nil, it.Err
-	case len(doc) <= 5:
-		return nil, nil
+		return it.Err
 	case s.locale == "" && query.Lookup(doc, "locale").Type == bson.TypeString:
-		return nil, invalidLocale("cannot be the empty string", doc)
+		return s.invalidLocale("cannot be the empty string", doc)
 	case s.locale == "":
-		return nil, mongoerr.Errorf(mongoerr.MissingField, "BSON field 'collation.locale' is missing but a required field")
-	case s.locale == "simple":
-		return nil, nil
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s' is missing but a required field", s.path("locale"))
 	}
-	return s.compile(doc)
+	return nil
 }
 
 func (s *specification) field(name string, v query.Value) error {
@@ -75,23 +103,23 @@ func (s *specification) field(name string, v query.Value) error {
 	case "maxVariable":
 		return s.choice(name, v, &s.maxVariable, "punct", "space")
 	case "caseLevel":
-		return truth(name, v, &s.caseLevel)
+		return s.truth(name, v, &s.caseLevel)
 	case "numericOrdering":
-		return truth(name, v, &s.numericOrdering)
+		return s.truth(name, v, &s.numericOrdering)
 	case "normalization":
-		return truth(name, v, &s.normalization)
+		return s.truth(name, v, &s.normalization)
 	case "backwards":
 		if v.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: %s", query.TypeName(v.Type))
 		}
-		s.backwards = v.True()
+		s.backwards, s.said = v.True(), true
 		return nil
 	case "strength":
 		return s.parseStrength(v)
 	case "version":
 		return s.text(name, v, &s.version)
 	default:
-		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'collation.%s' is an unknown field.", name)
+		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s' is an unknown field.", s.path(name))
 	}
 }
 
@@ -99,8 +127,8 @@ func (s *specification) parseStrength(v query.Value) error {
 	switch s.strength = int64(v.Clamped32()); {
 	case !v.IsNumber():
 		return mongoerr.Errorf(mongoerr.TypeMismatch,
-			"BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
-			query.TypeName(v.Type))
+			"BSON field '%s' is the wrong type '%s', expected types '[decimal, double, long, int]'",
+			s.path("strength"), query.TypeName(v.Type))
 	case s.strength < 0:
 		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
 	case s.strength == 0:
@@ -113,7 +141,7 @@ func (s *specification) parseStrength(v query.Value) error {
 
 func (s *specification) text(name string, v query.Value, to *string) error {
 	if v.Type != bson.TypeString {
-		return wrongType(name, v, "string")
+		return s.wrongType(name, v, "string")
 	}
 	*to = string(v.Text())
 	return nil
@@ -128,12 +156,12 @@ func (s *specification) choice(name string, v query.Value, to *string, among ...
 			return nil
 		}
 	}
-	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'collation.%s' is not a valid value.", *to, name)
+	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s' is not a valid value.", *to, s.path(name))
 }
 
-func truth(name string, v query.Value, to *bool) error {
+func (s *specification) truth(name string, v query.Value, to *bool) error {
 	if v.Type != bson.TypeBoolean {
-		return wrongType(name, v, "bool")
+		return s.wrongType(name, v, "bool")
 	}
 	*to = v.True()
 	return nil
@@ -143,22 +171,18 @@ func truth(name string, v query.Value, to *bool) error {
 func (s *specification) compile(doc []byte) (*Collation, error) {
 	tag, err := language.Parse(strings.ReplaceAll(s.locale, "_", "-"))
 	if err != nil {
-		return nil, invalidLocale("is invalid", doc)
+		return nil, s.invalidLocale("is invalid", doc)
 	}
 	switch {
 	case s.version != "" && s.version != version:
 		return nil, mongoerr.Errorf(mongoerr.IncompatibleCollationVersion,
 			"Requested collation version %s but the only available collator version was %s. Requested collation "+
-				"spec: %s", s.version, version, query.Document(doc))
+				"spec: %s", s.version, version, s.written(doc))
 	case s.backwards && s.strength == 1:
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Document(doc))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", s.written(doc))
 	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
-			query.Document(doc))
-	case s.caseLevel:
-		return nil, unsupported("caseLevel: true")
-	case s.caseFirst != "off":
-		return nil, unsupported("caseFirst: '" + s.caseFirst + "'")
+			s.written(doc))
 	case s.maxVariable != "punct" && s.alternate == "shifted":
 		return nil, unsupported("maxVariable: 'space'")
 	case !known(tag):
@@ -169,16 +193,16 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 			return nil, unsupported(o[0] + " " + o[1])
 		}
 	}
-	return &Collation{spec: *s, collator: collate.New(tag, collate.OptionsFromTag(tag))}, nil
-}
-
-func invalidLocale(how string, doc []byte) error {
-	return mongoerr.Errorf(mongoerr.BadValue, "Field 'locale' %s in: %s", how, query.Document(doc))
+	c := &Collation{spec: *s, collator: collate.New(tag, collate.OptionsFromTag(tag))}
+	if s.caseLevel || s.caseFirst != "off" {
+		c.cased = newCasing(s, tag)
+	}
+	return c, nil
 }
 
 // options are the collation's options as keys and types of the extension u of language tags.
 func (s *specification) options() [][2]string {
-	list := [][2]string{{"ks", [...]string{"level1", "level2", "level3", "level4", "identic"}[s.strength-1]}}
+	list := [][2]string{{"ks", strengths[s.strength-1]}}
 	for key, on := range map[string]bool{"kn": s.numericOrdering, "kb": s.backwards} {
 		if on {
 			list = append(list, [2]string{key, "true"})
@@ -189,6 +213,9 @@ func (s *specification) options() [][2]string {
 	}
 	return list
 }
+
+// strengths are the types of the key ks.
+var strengths = [...]string{"level1", "level2", "level3", "level4", "identic"}
 
 // known reports whether there are rules for a tag's language; most languages have those of the root.
 func known(tag language.Tag) bool {
@@ -207,9 +234,30 @@ func known(tag language.Tag) bool {
 // version is that of the rules which the real server has.
 const version = "57.1"
 
-// Shown returns the whole specification, as listCollections and listIndexes show it.
+// Shown returns the whole specification, as listCollections and listIndexes show it; nil of a nil Collation.
 func (c *Collation) Shown() []byte {
-	s := &c.spec
+	if c == nil {
+		return nil
+	}
+	at, dst := c.spec.begin()
+	dst = wire.AppendBool(dst, "backwards", c.spec.backwards)
+	return wire.EndDocument(wire.AppendString(dst, "version", version), at)
+}
+
+// requested returns the specification without what it does not say and a server finds out.
+func (s *specification) requested() []byte {
+	at, dst := s.begin()
+	if s.said {
+		dst = wire.AppendBool(dst, "backwards", s.backwards)
+	}
+	if s.version != "" {
+		dst = wire.AppendString(dst, "version", s.version)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// begin writes the fields that each specification has.
+func (s *specification) begin() (int, []byte) {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "locale", s.locale)
 	dst = wire.AppendBool(dst, "caseLevel", s.caseLevel)
@@ -218,7 +266,32 @@ func (c *Collation) Shown() []byte {
 	dst = wire.AppendBool(dst, "numericOrdering", s.numericOrdering)
 	dst = wire.AppendString(dst, "alternate", s.alternate)
 	dst = wire.AppendString(dst, "maxVariable", s.maxVariable)
-	dst = wire.AppendBool(dst, "normalization", s.normalization)
-	dst = wire.AppendBool(dst, "backwards", s.backwards)
-	return wire.EndDocument(wire.AppendString(dst, "version", version), at)
+	return at, wire.AppendBool(dst, "normalization", s.normalization)
+}
+
+// Same reports whether two collations compare strings in the same way; nil is the one that compares bytes.
+func Same(a, b *Collation) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return bytes.Equal(a.Shown(), b.Shown())
+}
+
+// Rule returns the collation as filters and sorts take it: without a value if strings are compared by their bytes.
+func (c *Collation) Rule() query.Collation {
+	if c == nil {
+		return nil
+	}
+	return c
+}
+
+// simple is the specification of the collation that compares bytes.
+var simple = wire.EndDocument(wire.AppendString([]byte{0, 0, 0, 0}, "locale", "simple"), 0)
+
+// Text writes the whole specification as errors have it.
+func (c *Collation) Text() string {
+	if c == nil {
+		return query.DocumentText(simple)
+	}
+	return query.DocumentText(c.Shown())
 }

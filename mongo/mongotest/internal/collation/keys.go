@@ -20,7 +20,7 @@ func (c *Collation) append(dst, doc []byte) []byte {
 	for it.Next() {
 		switch name := string(it.Key); it.Type {
 		case bson.TypeString, bson.TypeSymbol:
-			dst = wire.AppendString(dst, name, string(c.collator.Key(&c.buffer, it.Text())))
+			dst = wire.AppendString(dst, name, string(c.key(it.Text())))
 			c.buffer.Reset()
 		case bson.TypeEmbeddedDocument:
 			at, inner := wire.BeginEmbedded(dst, name)
@@ -33,4 +33,13 @@ func (c *Collation) append(dst, doc []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// key returns the sort key of a text; it is good until the buffer is reset.
+func (c *Collation) key(text []byte) []byte {
+	key := c.collator.Key(&c.buffer, text)
+	if c.cased != nil {
+		return c.cased.key(text, key)
+	}
+	return key
 }

@@ -37,6 +37,12 @@ var collations = []string{
 	`{"locale": "en", "backwards": true}`, `{"locale": "en_US", "strength": 2}`, `{"locale": "fr"}`,
 	`{"locale": "fr_CA"}`, `{"locale": "fr_CA", "backwards": false}`, `{"locale": "fr", "backwards": true}`,
 	`{"locale": "en", "normalization": true}`,
+	`{"locale": "en", "strength": 1, "caseLevel": true}`, `{"locale": "en", "strength": 2, "caseLevel": true}`,
+	`{"locale": "en", "caseLevel": true}`, `{"locale": "en", "strength": 1, "caseLevel": true, "caseFirst": "upper"}`,
+	`{"locale": "en", "strength": 1, "caseLevel": true, "caseFirst": "lower"}`, `{"locale": "en", "caseFirst": "upper"}`,
+	`{"locale": "en", "caseFirst": "lower"}`, `{"locale": "en", "caseLevel": true, "caseFirst": "upper"}`,
+	`{"locale": "en", "strength": 4, "caseFirst": "upper"}`, `{"locale": "fr_CA", "caseFirst": "upper"}`,
+	`{"locale": "en", "strength": 1, "caseLevel": true, "alternate": "shifted"}`,
 
 	`{"strength": 1}`, `{"locale": 1}`, `{"locale": "en", "strength": 0}`, `{"locale": "en", "strength": 6}`,
 	`{"locale": "en", "strength": "1"}`, `{"locale": "en", "strength": 1.5}`, `{"locale": "en", "caseLevel": 1}`,

@@ -119,11 +119,11 @@ func (p *planner) simple(plan *Plan) bool {
 func (p *planner) looksUp(id query.Value) bool {
 	plain := p.Index == nil && p.Natural == 0 && p.Skip == 0 && !p.ReturnKey && !p.RecordID
 	return plain && (!p.Collated || !id.IsString() && !id.IsDocument()) &&
-		slices.ContainsFunc(p.indexes, func(x *index) bool { return x.Index == store.IDIndex })
+		slices.ContainsFunc(p.indexes, func(x *index) bool { return x.OfID })
 }
 
 func (p *planner) lookup(id query.Value) stage {
-	at := slices.IndexFunc(p.indexes, func(x *index) bool { return x.Index == store.IDIndex })
+	at := slices.IndexFunc(p.indexes, func(x *index) bool { return x.OfID })
 	var found *store.Record
 	for _, r := range p.Records {
 		if query.Compare(query.Lookup(r.Doc, "_id"), id) == 0 {

@@ -45,7 +45,7 @@ func indexes(t testing.TB, specs ...string) []*store.Index {
 	t.Helper()
 	list := []*store.Index{store.IDIndex}
 	for i, spec := range specs {
-		ix, err := store.ParseIndex(encoded(t, fmt.Sprintf(`{"name": "i%d", "v": 2, %s}`, i, spec)), false)
+		ix, err := store.ParseIndex(encoded(t, fmt.Sprintf(`{"name": "i%d", "v": 2, %s}`, i, spec)), nil, false)
 		if err != nil {
 			t.Fatalf("%s: %v", spec, err)
 		}

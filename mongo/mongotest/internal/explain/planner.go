@@ -111,7 +111,7 @@ func (p *planner) byIndex(c *condition) []*candidate {
 			continue
 		}
 		found := p.scans(x, c)
-		if len(found) > 0 && x.Index == store.IDIndex && len(found[0].scan.bounds[0]) == 1 && found[0].scan.bounds[0][0].isPoint() {
+		if len(found) > 0 && x.OfID && len(found[0].scan.bounds[0]) == 1 && found[0].scan.bounds[0][0].isPoint() {
 			return found // no other index finds less
 		}
 		list = append(list, found...)

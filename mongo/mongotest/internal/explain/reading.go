@@ -156,7 +156,7 @@ func appendIndex(dst []byte, x *index) []byte {
 		dst = wire.AppendDocument(dst, "collation", collation.Data)
 	}
 	dst = wire.AppendBool(dst, "isMultiKey", x.multikey)
-	if x.Index != store.IDIndex {
+	if !x.OfID {
 		all, d := wire.BeginEmbedded(dst, "multiKeyPaths")
 		for _, f := range x.fields {
 			d = wire.AppendStrings(d, f.path, f.arrays)
@@ -164,7 +164,7 @@ func appendIndex(dst []byte, x *index) []byte {
 		dst = wire.EndDocument(d, all)
 	}
 	sparse := query.Lookup(x.Raw, "sparse")
-	dst = wire.AppendBool(dst, "isUnique", x.Unique || x.Index == store.IDIndex)
+	dst = wire.AppendBool(dst, "isUnique", x.Unique || x.OfID)
 	dst = wire.AppendBool(dst, "isSparse", sparse.True())
 	return wire.AppendBool(dst, "isPartial", !query.Lookup(x.Raw, "partialFilterExpression").Missing())
 }

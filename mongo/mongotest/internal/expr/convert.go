@@ -7,10 +7,11 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 var convertOperators = []operator{
-	{name: "$convert", parse: convertSignature.parse, optimize: inOrder(0, 1, 6, 4, 2, 3, 5), lazy: convertCall},
+	{name: "$convert", parse: parseConvert, optimize: inOrder(0, 1, 6, 4, 2, 3, 5), lazy: convertCall},
 	shorthand("$toBool", bson.TypeBoolean),
 	shorthand("$toInt", bson.TypeInt32),
 	shorthand("$toLong", bson.TypeInt64),
@@ -19,7 +20,7 @@ var convertOperators = []operator{
 	shorthand("$toString", bson.TypeString),
 	shorthand("$toObjectId", bson.TypeObjectID),
 	shorthand("$toDate", bson.TypeDateTime),
-	{name: "$toUUID", parse: parseShorthand, apply: toUUID},
+	{name: "$toUUID", parse: parseToUUID, apply: toUUID},
 }
 
 var convertSignature = signature{
@@ -42,7 +43,8 @@ type target struct {
 	subtype   byte
 	format    string // of binary data as text
 	bigEndian bool
-	base      int // of integers as text
+	base      int             // of integers as text
+	version   version.Version // of the server; zero: the newest
 }
 
 func shorthand(name string, to bson.Type) operator {
@@ -50,12 +52,21 @@ func shorthand(name string, to bson.Type) operator {
 	if to == bson.TypeString {
 		how.format = "auto"
 	}
-	return operator{name: name, parse: parseShorthand, apply: func(args []Value) (Value, error) {
-		if args[0].IsNullish() {
-			return null, nil
-		}
-		return convert(args[0], how)
-	}}
+	return operator{name: name, parse: func(p *parser, op *operator, v Value) (Expression, error) {
+		at := how
+		at.version = p.scope.serverVersion()
+		own := *op
+		own.apply = at.applied
+		return parseShorthand(p, &own, v)
+	}, apply: how.applied}
+}
+
+// applied converts the only argument.
+func (t target) applied(args []Value) (Value, error) {
+	if args[0].IsNullish() {
+		return null, nil
+	}
+	return convert(args[0], t)
 }
 
 func toUUID(args []Value) (Value, error) {
@@ -82,6 +93,10 @@ func parseShorthand(p *parser, op *operator, v Value) (Expression, error) {
 }
 
 func convertCall(env *Env, args []Expression) (Value, error) {
+	return convertCallAt(env, args, version.Version{})
+}
+
+func convertCallAt(env *Env, args []Expression, v version.Version) (Value, error) {
 	values := make([]Value, len(args))
 	for _, i := range []int{1, 0, 6, 4, 5} {
 		v, err := args[i].Eval(env)
@@ -90,7 +105,7 @@ func convertCall(env *Env, args []Expression) (Value, error) {
 		}
 		values[i] = v
 	}
-	how, toNull, err := readTarget(values[1])
+	how, toNull, err := readTarget(values[1], v)
 	switch {
 	case err != nil:
 		return missing, err
@@ -107,10 +122,10 @@ func convertCall(env *Env, args []Expression) (Value, error) {
 }
 
 // readTarget reads what to convert to.
-func readTarget(asked Value) (how target, toNull bool, err error) {
-	how.base = 10
+func readTarget(asked Value, v version.Version) (how target, toNull bool, err error) {
+	how.base, how.version = 10, v
 	to := asked
-	if to.IsDocument() {
+	if to.IsDocument() && atLeast(v, since80) {
 		to = query.Lookup(to.Data, "type")
 	}
 	if to.IsNullish() {
@@ -195,6 +210,9 @@ func typeOf(v Value) (bson.Type, error) {
 }
 
 func convert(v Value, how target) (Value, error) {
+	if how.tooNew(v) {
+		return unsupportedConversion(v, how)
+	}
 	if f := converters[how.to]; f != nil {
 		return f(v, how)
 	}

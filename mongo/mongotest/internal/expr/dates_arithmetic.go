@@ -128,6 +128,10 @@ func addUnits(start int64, unit string, amount int64, zone *time.Location) (Valu
 	} else {
 		day += int(amount * unitDays[unit])
 	}
+	wall := time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	if same := withOffsetOf(wall, t); shows(same, wall) { // of two such times the one with the offset that start has
+		return dateOf(same)
+	}
 	return dateOf(localTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone))
 }
 

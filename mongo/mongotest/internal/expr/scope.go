@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // Scope holds the names of the variables that an expression may use.
@@ -16,6 +17,7 @@ type Scope struct {
 	slots map[string]int // of all names, in a scope of many; nil if not known yet
 
 	collation query.Collation // by which expressions compare strings, nil if by their bytes
+	version   version.Version // of the server; zero: the newest
 }
 
 // NewScope returns a scope of variables, whose values Env.Vars holds in the same order.
@@ -32,12 +34,35 @@ func (s *Scope) By(c query.Collation) *Scope {
 	if c == nil {
 		return s
 	}
-	if s == nil {
-		return &Scope{slot: -1, collation: c}
-	}
-	by := *s
+	by := s.orEmpty()
 	by.collation = c
 	return &by
+}
+
+// At returns the scope for expressions of a version of the server.
+func (s *Scope) At(v version.Version) *Scope {
+	if v.IsZero() {
+		return s
+	}
+	at := s.orEmpty()
+	at.version = v
+	return &at
+}
+
+// orEmpty returns a copy of the scope, or a scope without variables for nil.
+func (s *Scope) orEmpty() Scope {
+	if s == nil {
+		return Scope{slot: -1}
+	}
+	return *s
+}
+
+// serverVersion is the version of the server, zero for the newest.
+func (s *Scope) serverVersion() version.Version {
+	if s == nil {
+		return version.Version{}
+	}
+	return s.version
 }
 
 // Collation is how expressions compare strings; nil if by their bytes.
@@ -50,7 +75,7 @@ func (s *Scope) Collation() query.Collation {
 
 // with returns a scope inside s with one more variable.
 func (s *Scope) with(name string) *Scope {
-	return &Scope{outer: s, name: name, slot: s.size(), collation: s.Collation()}
+	return &Scope{outer: s, name: name, slot: s.size(), collation: s.Collation(), version: s.serverVersion()}
 }
 
 // size returns how many slots the scope's variables take.

@@ -33,6 +33,7 @@ const (
 	aTruth    // a boolean or any number; its reader gets a boolean
 	plainBool // a boolean, not null, which errors say in words of their own
 	plainObject
+	refusable // its reader refuses it, unless it is null
 )
 
 // Set is the fields of a command, or of a document in one.
@@ -44,6 +45,18 @@ type Set struct {
 	// numbers and truths are the types that an aNumber and an aTruth may have, in the order in which the real server lists them:
 	// it differs from command to command.
 	numbers, truths string
+}
+
+// general are fields that every command may have.
+var general = kindsOf(map[Kind]string{
+	anObject: "lsid $readPreference readConcern writeConcern $clusterTime",
+	aLong:    "txnNumber maxTimeMS maxTimeMSOpOnly", aBool: "autocommit startTransaction", anInt: "stmtId", objects: "stmtIds",
+})
+
+// NullIsNone reports whether a field that every command may have counts as absent if it is null.
+func NullIsNone(field string) bool {
+	kind, known := general[field]
+	return known && !kind.takesNull()
 }
 
 // takesNull reports whether a null is a value, and not the same as no field.
@@ -127,7 +140,7 @@ var exactly = map[Kind]bson.Type{
 func (s *Set) convert(kind Kind, e *wire.Element) error {
 	name := string(e.Key)
 	switch kind {
-	case anything:
+	case anything, refusable:
 	case plainBool:
 		_, err := Bool(e)
 		return err

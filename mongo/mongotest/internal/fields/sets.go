@@ -11,7 +11,7 @@ var sets = map[string]*Set{
 			aNumber:     "term",
 			aCount:      "skip limit batchSize",
 			plainObject: "filter sort projection collation min max",
-			plainBool:   "singleBatch returnKey showRecordId tailable awaitData noCursorTimeout allowPartialResults allowDiskUse readOnce exhaust",
+			plainBool:   "singleBatch returnKey showRecordId tailable awaitData noCursorTimeout allowPartialResults allowDiskUse readOnce",
 		}),
 	},
 	"aggregate": {
@@ -159,11 +159,11 @@ var (
 	BulkOps = map[string]*Set{"insert": bulkInsertFields, "update": bulkUpdateFields, "delete": bulkDeleteFields}
 	NSInfo  = &Set{
 		name: "bulkWrite.nsInfo", required: []string{"ns"},
-		kinds: kindsOf(map[Kind]string{aText: "ns", anything: "collectionUUID", anObject: "encryptionInformation"}),
+		kinds: kindsOf(map[Kind]string{aText: "ns", refusable: "collectionUUID", anObject: "encryptionInformation"}),
 	}
 	Timeseries = &Set{
 		name: "create.timeseries", required: []string{"timeField"}, numbers: "long, int, double, decimal",
-		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
+		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", plainBool: "fixedBucketing", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
 	}
 	Clustered = &Set{
 		name: "create.clusteredIndex", required: []string{"key", "unique"},

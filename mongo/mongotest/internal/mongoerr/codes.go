@@ -32,6 +32,8 @@ const (
 	NamespaceNotFound                       Code = 26
 	IndexNotFound                           Code = 27
 	PathNotViable                           Code = 28
+	RoleNotFound                            Code = 31
+	InvalidRoleModification                 Code = 32
 	CannotBackfillArray                     Code = 34
 	ConflictingUpdateOperators              Code = 40
 	CursorNotFound                          Code = 43
@@ -189,6 +191,8 @@ var table = [...]row{
 	{code: NamespaceNotFound, name: "NamespaceNotFound"},
 	{code: IndexNotFound, name: "IndexNotFound"},
 	{code: PathNotViable, name: "PathNotViable"},
+	{code: RoleNotFound, name: "RoleNotFound"},
+	{code: InvalidRoleModification, name: "InvalidRoleModification"},
 	{code: CannotBackfillArray, name: "CannotBackfillArray"},
 	{code: ConflictingUpdateOperators, name: "ConflictingUpdateOperators"},
 	{code: CursorNotFound, name: "CursorNotFound"},

@@ -5,15 +5,19 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // Let is the variables that a command defines for its filter, its update and its projection.
-type Let struct{ variables letVariables }
+type Let struct {
+	variables letVariables
+	version   version.Version // of the server; zero: the newest
+}
 
 // ParseLet compiles a command's let; nil for none. Each expression sees the variables before it, and no document.
-func ParseLet(doc []byte) (*Let, error) {
-	l := &Let{}
-	p := newParser(Options{})
+func ParseLet(doc []byte, v version.Version) (*Let, error) {
+	l := &Let{version: v}
+	p := newParser(Options{Version: v})
 	for _, f := range query.ObjectOf(doc) {
 		if err := p.checkVariable(f.Name); err != nil {
 			return nil, because("Invalid 'let' parameter", err)
@@ -29,7 +33,7 @@ func ParseLet(doc []byte) (*Let, error) {
 
 // With returns the variables with more of them, which are values as they stand: the constants of an update.
 func (l *Let) With(constants []byte) *Let {
-	all := &Let{letVariables{slices.Clone(l.variables.names), slices.Clone(l.variables.expressions)}}
+	all := &Let{letVariables{slices.Clone(l.variables.names), slices.Clone(l.variables.expressions)}, l.version}
 	for _, f := range query.ObjectOf(constants) {
 		all.add(f.Name, &fixed{f.Value})
 	}
@@ -41,7 +45,7 @@ func (l *Let) add(name string, e expr.Expression) {
 	l.variables.expressions = append(l.variables.expressions, e)
 }
 
-func (l *Let) scope() *expr.Scope { return expr.NewScope(l.variables.names...) }
+func (l *Let) scope() *expr.Scope { return expr.NewScope(l.variables.names...).At(l.version) }
 
 // Vars returns the variables' values for one command: what filters and updates that use Hooks need beside the document.
 func (l *Let) Vars(c Context) (any, error) {

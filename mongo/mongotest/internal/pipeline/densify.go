@@ -109,7 +109,11 @@ func (s *densify) parseBounds(v Value) error {
 		}
 		return nil
 	}
-	list := query.Elements(orEmpty(v))
+	if !v.IsArray() {
+		return mongoerr.Errorf(5733404, "The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers or "+
+			"two dates")
+	}
+	list := query.Elements(v.Data)
 	if len(list) != 2 {
 		return mongoerr.Errorf(5733403, "A bounding array in a range statement must have exactly two elements")
 	}

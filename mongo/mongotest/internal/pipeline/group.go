@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/group/
@@ -24,7 +25,7 @@ func (a *accumulators) add(p *parser, f field) error {
 		return mongoerr.Errorf(40235, "The field name '%s' cannot contain '.'", f.Name)
 	case strings.HasPrefix(f.Name, "$"):
 		return mongoerr.Errorf(40236, "The field name '%s' cannot be an operator name", f.Name)
-	case f.Name == "":
+	case f.Name == "" && p.has(version.Of(8, 3, 0)):
 		return mongoerr.Errorf(12116300, "The field name '' cannot be an empty string")
 	case !f.Value.IsDocument() || len(inner) == 0 || !strings.HasPrefix(inner[0].Name, "$"):
 		return mongoerr.Errorf(40234, "The field '%s' must be an accumulator object", f.Name)

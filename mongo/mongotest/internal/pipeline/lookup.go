@@ -22,8 +22,6 @@ var lookupOptions = []option{
 	{name: "foreignField", types: ofString},
 	{name: "let", types: ofObject},
 	{name: "pipeline"},
-	{name: "_internalCollation"},
-	{name: "_internalUnwind"},
 }
 
 func surveyLookup(p *parser, name string, spec Value) error {
@@ -61,8 +59,11 @@ func (p *parser) checkFrom(from, stages Value) error {
 	return nil
 }
 
-func parseLookup(p *parser, _ string, spec Value) (stage, error) {
-	fields := query.ObjectOf(spec.Data)
+func parseLookup(p *parser, name string, spec Value) (stage, error) {
+	fields, err := parseOptions(name, spec.Data, lookupOptions)
+	if err != nil {
+		return nil, err
+	}
 	s := &lookup{}
 	s.db, s.coll = p.DB, string(fields.Get("from").Text())
 	if err := s.checkForm(fields); err != nil {

@@ -16,6 +16,7 @@ type option struct {
 	types    []string // nil for any
 	required bool
 	variant  bool // of several types, so that null is a wrong one
+	plain    bool // a boolean, not null, which errors say in words of their own
 }
 
 // parseOptions checks a specification's fields: their types and that they are known, in the order written, then that
@@ -44,6 +45,9 @@ func parseOptions(stage string, doc []byte, known []option) (object, error) {
 }
 
 func (o option) check(stage string, v Value) error {
+	if o.plain && !isBool(v) {
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", o.name, typeName(v))
+	}
 	if o.types == nil || slices.Contains(o.types, typeName(v)) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // Options is what Parse needs to know besides the stages.
@@ -18,6 +19,7 @@ type Options struct {
 	Let      []byte // the command's let; nil for none
 
 	Collation query.Collation // nil if strings are compared by their bytes
+	Version   version.Version // zero: the newest
 }
 
 // Pipeline is a compiled aggregation.
@@ -42,7 +44,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.survey(list); err != nil {
 		return nil, err
 	}
-	let, err := ParseLet(o.Let)
+	let, err := ParseLet(o.Let, o.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -125,12 +127,15 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 	out, err := collect(chain(c.with(vars), p.steps, in))
 	for i := range out {
 		out[i] = query.Plain(out[i])
-		if n := len(out[i]); err == nil && n > maxResult {
+		if n := len(out[i]); err == nil && n > maxResult && !p.watches() {
 			err = mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "Serializing Document failed :: caused by :: Size %d exceeds maximum %d", n, maxResult)
 		}
 	}
 	return out, err
 }
+
+// watches reports whether the pipeline is that of a change stream, whose events are checked when they are returned.
+func (p *Pipeline) watches() bool { return len(p.steps) > 0 && p.steps[0].name == changeStream }
 
 // maxResult is how many bytes a document may have that leaves a pipeline: 16 MiB, and 16 KiB for what a reply has around it.
 const maxResult = 16<<20 + 16<<10
@@ -172,8 +177,11 @@ type parser struct {
 	failing *error
 }
 
+// has reports whether the server has what there is since a version.
+func (p *parser) has(since version.Version) bool { return p.Version.IsZero() || p.Version.Has(since) }
+
 func newParser(o Options) *parser {
-	return &parser{Options: o, scope: (*expr.Scope)(nil).By(o.Collation), failing: new(error)}
+	return &parser{Options: o, scope: (*expr.Scope)(nil).By(o.Collation).At(o.Version), failing: new(error)}
 }
 
 // maxDepth is how deep pipelines may be in one another.
@@ -183,7 +191,7 @@ const maxDepth = 20
 func (p *parser) within(names []string) *parser {
 	inner := *p
 	inner.names = slices.Concat(p.names, names)
-	inner.scope = expr.NewScope(inner.names...).By(p.Collation)
+	inner.scope = expr.NewScope(inner.names...).By(p.Collation).At(p.Version)
 	return &inner
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 func parse(t *testing.T, stages string, o Options) *Pipeline {
@@ -107,7 +108,7 @@ func TestAMergesPipelineSeesTheNewDocumentAndTheLet(t *testing.T) {
 }
 
 func TestUpdatesUseTheLetOfTheirCommand(t *testing.T) {
-	let, err := ParseLet(doc(t, `{"v": 7}`))
+	let, err := ParseLet(doc(t, `{"v": 7}`), version.Version{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // describing is a stage that describes the server, or whose documents come from it: the Source knows them.
@@ -26,7 +27,7 @@ var collStatsOptions = []option{
 	{name: "operationStats"},
 	{name: "queryExecStats", types: ofObject},
 	{name: "storageStats", types: ofObject},
-	{name: "targetAllNodes"},
+	{name: "targetAllNodes", plain: true},
 }
 
 func surveyCollStats(_ *parser, name string, spec Value) error {
@@ -138,19 +139,19 @@ func surveyChangeStream(_ *parser, name string, spec Value) error {
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStreamSplitLargeEvent/
 
-// splitEvents is the stage that splits events which are too large. Smaller ones pass.
+// splitEvents is the stage that splits events which are too large. The stream does it: only the stream has their resume tokens.
 const splitEvents = "$changeStreamSplitLargeEvent"
 
-func parseSplitEvents(_ *parser, name string, spec Value) (stage, error) {
+// SplitsEvents reports whether large events of the change stream are to be split.
+func (p *Pipeline) SplitsEvents() bool {
+	return len(p.steps) > 0 && p.steps[len(p.steps)-1].name == splitEvents
+}
+
+func parseSplitEvents(_ *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
 		return nil, mongoerr.Errorf(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
 	}
-	return perDocument(func(_ *runner, event []byte) ([]byte, error) {
-		if len(event) > query.MaxDocumentSize {
-			return nil, unsupported(name + " of an event of more than 16 MB")
-		}
-		return event, nil
-	}), nil
+	return perDocument(func(_ *runner, event []byte) ([]byte, error) { return event, nil }), nil
 }
 
 func parseDescribing(p *parser, name string, spec Value) (stage, error) {
@@ -183,7 +184,7 @@ func serverKinds() []kind {
 	for _, name := range []string{"$search", "$searchMeta", "$vectorSearch"} {
 		kinds = append(kinds, kind{name: name, parse: refusing(mongoerr.Errorf(31082, searchRefused))})
 	}
-	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true})
+	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true, since: version.Of(6, 0, 9)})
 	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(mongoerr.Errorf(31082, SearchIndexesRefused))})
 	for _, name := range []string{
 		"$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",

@@ -22,7 +22,7 @@ func (p *parser) survey(stages Value) error {
 			return mongoerr.Errorf(mongoerr.NotOneStage, "A pipeline stage specification object must contain exactly one field.")
 		}
 		k, ok := stageKinds[fields[0].Name]
-		if !ok {
+		if !ok || !p.has(k.since) {
 			return mongoerr.Errorf(mongoerr.UnknownStage, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
 		}
 		if k.survey == nil {

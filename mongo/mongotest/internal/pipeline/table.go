@@ -3,6 +3,8 @@ package pipeline
 import (
 	"maps"
 	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // kind is one row of the table of stages.
@@ -16,6 +18,7 @@ type kind struct {
 	update bool                                           // may be in an update
 	alone  bool                                           // not in a $facet
 	events bool                                           // may follow $changeStream
+	since  version.Version                                // the first that has it; zero: all have
 }
 
 // stageKinds are the stages by name. It is never written to after init.

@@ -12,6 +12,8 @@ import (
 type Target struct {
 	Merge    bool
 	DB, Coll string
+	// Timeseries is the option of $out by which it makes a time-series collection, Missing without.
+	Timeseries Value
 	// On are the fields by which $merge finds what to write to: _id if there are none. It needs a unique index of them.
 	On []string
 	// WhenMatched is "replace", "merge", "keepExisting", "fail" or, for what Apply does, "pipeline"; WhenNotMatched is
@@ -77,8 +79,10 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !fields.Get("timeseries").Missing() {
-			return nil, unsupported("$out to a time series")
+		if t.Timeseries = fields.Get("timeseries"); !t.Timeseries.Missing() {
+			if err := checkTimeseries(name+".timeseries", t.Timeseries.Data); err != nil {
+				return nil, err
+			}
 		}
 		t.DB, t.Coll = string(fields.Get("db").Text()), string(fields.Get("coll").Text())
 	} else if !spec.IsString() {
@@ -99,6 +103,39 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 	return t, nil
 }
 
+var timeseriesOptions = []option{
+	{name: "timeField", types: ofString, required: true},
+	{name: "metaField", types: ofString},
+	{name: "granularity", types: ofString},
+	{name: "bucketMaxSpanSeconds", types: ofSpan},
+	{name: "bucketRoundingSeconds", types: ofSpan},
+	{name: "fixedBucketing", plain: true},
+}
+
+var ofSpan = []string{"long", "int", "double", "decimal"}
+
+func checkTimeseries(name string, doc []byte) error {
+	fields, err := parseOptions(name, doc, timeseriesOptions)
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		n := f.Value.Clamped32()
+		switch {
+		case f.Name == "granularity" && !slices.Contains([]string{"seconds", "minutes", "hours"}, string(f.Value.Text())):
+			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.granularity' is not a valid value.", f.Value.Text(), name)
+		case f.Value.IsNumber() && n < 1:
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be >= 1, actual value '%d'", f.Name, n)
+		case f.Value.IsNumber() && n > maxSpan:
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", f.Name, maxSpan, n)
+		}
+	}
+	return nil
+}
+
+// maxSpan is how many seconds a bucket may span: a year.
+const maxSpan = 365 * 24 * 60 * 60
+
 var internalDatabases = []string{"admin", "config", "local"}
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/
@@ -110,7 +147,7 @@ var mergeOptions = []option{
 	{name: "whenMatched"},
 	{name: "whenNotMatched", types: ofString},
 	{name: "targetCollectionVersion"},
-	{name: "allowMergeOnNullishValues"},
+	{name: "allowMergeOnNullishValues", plain: true},
 }
 
 var intoOptions = []option{{name: "db", types: ofString}, {name: "coll", types: ofString}}
@@ -146,11 +183,8 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 
 // checkMergeSwitches refuses values of the options that only the real server's routers use.
 func checkMergeSwitches(fields object) error {
-	if v := fields.Get("targetCollectionVersion"); !v.IsNullish() && !v.IsDocument() {
+	if v := fields.Get("targetCollectionVersion"); !v.Missing() && !v.IsDocument() {
 		return mongoerr.Errorf(10065, "invalid parameter: expected an object (targetCollectionVersion)")
-	}
-	if v := fields.Get("allowMergeOnNullishValues"); !v.IsNullish() && !isBool(v) {
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "Field 'allowMergeOnNullishValues' should be a boolean value, but found: %s", typeName(v))
 	}
 	return nil
 }

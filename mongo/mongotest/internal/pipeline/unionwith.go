@@ -3,6 +3,8 @@ package pipeline
 import (
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -31,6 +33,9 @@ func surveyUnionWith(p *parser, name string, spec Value) error {
 		return err
 	}
 	stages := fields.Get("pipeline")
+	if stages.Type == bson.TypeNull {
+		return p.surveyInner(stages)
+	}
 	if fields.Get("coll").Missing() && !startsWithDocuments(stages) {
 		return withoutCollection(name)
 	}
@@ -47,14 +52,17 @@ func checkUnited(coll Value) error {
 	return nil
 }
 
-func parseUnionWith(p *parser, _ string, spec Value) (stage, error) {
+func parseUnionWith(p *parser, name string, spec Value) (stage, error) {
 	s := &unionWith{}
 	s.db = p.DB
 	if spec.IsString() {
 		s.unite(spec)
 		return s, nil
 	}
-	fields := query.ObjectOf(spec.Data)
+	fields, err := parseOptions(name, spec.Data, unionWithOptions)
+	if err != nil {
+		return nil, err
+	}
 	s.unite(fields.Get("coll"))
 	return s, p.inside(func(inner *parser) error {
 		return s.parse(inner, letVariables{}, fields.Get("pipeline"), func(name string) error {

@@ -19,7 +19,7 @@ func ParseUpdate(stages Value, l *Let, c query.Collation) (query.Pipeline, error
 	if stages.Type != bson.TypeArray {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
-	p := newParser(Options{Collation: c})
+	p := newParser(Options{Collation: c, Version: l.version})
 	stages = lastOfEach(stages)
 	if err := p.survey(stages); err != nil {
 		return nil, err

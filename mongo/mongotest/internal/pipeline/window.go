@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -43,6 +45,10 @@ func (s *windowStage) parseWindow(v Value) (window, error) {
 	}
 	w.given = true
 	switch {
+	case !docs.Missing() && unit.Type == bson.TypeNull:
+		return w, mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds can only specify 'unit' with range-based bounds.")
+	case unit.Type == bson.TypeNull && !distance.Missing():
+		return w, mongoerr.Errorf(mongoerr.FailedToParse, "'unit' must be a string")
 	case !docs.Missing() && (!distance.Missing() || !unit.Missing()):
 		return w, mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds can specify either 'documents' or 'unit', not both.")
 	case !docs.Missing():

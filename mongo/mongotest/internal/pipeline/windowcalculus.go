@@ -38,6 +38,9 @@ func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, er
 		case "input":
 			c.input, err = p.expression(arg.Value)
 		case "unit":
+			if !arg.Value.IsString() {
+				return nil, mongoerr.Errorf(mongoerr.FailedToParse, "unit' must be a string, but got %s", typeName(arg.Value))
+			}
 			c.unit = string(arg.Value.Text())
 			if err = checkUnit(c.unit); err == nil && unitLength(c.unit) == 0 {
 				err = mongoerr.Errorf(5490710, "unit must be 'week' or smaller")

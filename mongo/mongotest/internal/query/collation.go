@@ -48,21 +48,21 @@ func (k keyed) test(v Value, m *Matching) bool { return k.predicate.test(Keyed(k
 // equality returns the condition that something equals a value.
 func (p *filterParser) equality(v Value) *equality {
 	e := newEquality(v)
-	if p.collation != nil && hasText(v) {
+	if p.collation != nil && HasText(v) {
 		e.predicate, e.by = keyed{equalTo{Keyed(p.collation, v)}, p.collation}, p.collation
 	}
 	return e
 }
 
-// hasText reports whether there are strings in a value.
-func hasText(v Value) bool {
+// HasText reports whether there are strings in a value.
+func HasText(v Value) bool {
 	switch v.Type {
 	case bson.TypeString, bson.TypeSymbol:
 		return true
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		it := wire.Elements(v.Data)
 		for it.Next() {
-			if hasText(Of(it.Element)) {
+			if HasText(Of(it.Element)) {
 				return true
 			}
 		}

@@ -107,13 +107,26 @@ func plainID(v Value) bool {
 	return true
 }
 
-// ID returns the _id that a matching document must have, if the filter names one.
-func (f *Filter) ID() (Value, bool) {
-	return f.id, f.collation == nil && !f.id.Missing() && plainID(f.id)
+// ID returns the _id that a matching document must have, if the filter names one, in a collection with a collation; nil for none. A text is
+// looked up only if the filter compares by the same.
+func (f *Filter) ID(of Collation) (Value, bool) {
+	return f.id, !f.id.Missing() && plainID(f.id) && (f.collation == of || !HasText(f.id))
 }
 
-// OnlyID reports whether the filter asks for an _id and nothing else, however that is said.
-func (f *Filter) OnlyID() bool { return f.only || f.collation == nil && !onlyID(f.all).Missing() }
+// FindsByID reports whether a filter may find documents by the index of _id.
+func (f *Filter) FindsByID() bool {
+	_, ok := f.ID(f.collation)
+	return ok || len(f.IDScans(f.collation)) > 0
+}
+
+// OnlyID reports whether the filter asks for an _id that can be looked up and for nothing else, however that is said.
+func (f *Filter) OnlyID(of Collation) bool {
+	id := f.id
+	if !f.only {
+		id = onlyID(f.all)
+	}
+	return !id.Missing() && (f.collation == of || !HasText(id))
+}
 
 // onlyID returns the one _id that conditions ask for, Missing if they ask for anything else.
 func onlyID(all []node) Value {

@@ -138,8 +138,8 @@ func pathsOf(nodes []node) []string {
 
 // Asks reports whether a filter has a condition on a path that must hold.
 func (f *Filter) Asks(path string) bool {
-	id, only := f.ID()
-	return slices.Contains(pathsOf(f.all), path) || only && path == "_id" && !id.Missing()
+	_, byID := f.ID(f.collation)
+	return slices.Contains(pathsOf(f.all), path) || byID && path == "_id"
 }
 
 // Fixed returns the value to which a filter says that a path must be equal, Missing if it does not say that.

@@ -13,12 +13,10 @@ type IDScan struct {
 }
 
 // IDScans returns how the real server finds what a filter asks for where there is no index but that of _id: by these looks
-// into it, one after the other, each document once. Without any it reads the whole collection.
-func (f *Filter) IDScans() []IDScan {
-	if f.collation != nil {
-		return nil
-	}
-	return idScans(f.all)
+// into it, one after the other, each document once. Without any it reads the whole collection. The index has a collation, nil
+// for none: a filter with another one does not look into it for texts.
+func (f *Filter) IDScans(of Collation) []IDScan {
+	return idScans(f.all, lookups{texts: f.collation == of, patterns: of == nil})
 }
 
 // Bounds reports whether a document's _id is one that the scan comes by.
@@ -31,11 +29,17 @@ func (s *IDScan) Keeps(doc []byte, m *Matching) (bool, error) {
 	return ok && m.err == nil, m.err
 }
 
+// lookups are what an index may be looked into for, besides what has no texts in it.
+type lookups struct {
+	texts    bool // it has the filter's collation
+	patterns bool // it has no collation, so that regular expressions see its texts
+}
+
 // idScans are those of conditions that must all hold.
-func idScans(all []node) []IDScan {
+func idScans(all []node, l lookups) []IDScan {
 	var bounds []node
 	for _, n := range all {
-		if indexed(n) {
+		if indexed(n, l) {
 			bounds = append(bounds, n)
 		}
 	}
@@ -44,7 +48,7 @@ func idScans(all []node) []IDScan {
 	}
 	for _, n := range all {
 		if or, ok := n.(orNode); ok {
-			if scans := or.idScans(); scans != nil {
+			if scans := or.idScans(l); scans != nil {
 				return scans
 			}
 		}
@@ -54,23 +58,23 @@ func idScans(all []node) []IDScan {
 
 // idScans are those of the branches, nil if there are none of one of them. Branches of several conditions come first, in the
 // order of these; the others, of the _id alone, are one scan.
-func (n orNode) idScans() []IDScan {
+func (n orNode) idScans(l lookups) []IDScan {
 	var scans []IDScan
 	var several [][]node
 	var alone orNode
 	for _, branch := range n.flat() {
 		switch {
-		case idScans(branch) == nil:
+		case idScans(branch, l) == nil:
 			return nil
 		case len(branch) == 1:
 			alone = append(alone, branch)
 		default:
-			several = append(several, slices.SortedStableFunc(slices.Values(branch), compareLookedUp))
+			several = append(several, slices.SortedStableFunc(slices.Values(branch), compareLookedUp(l)))
 		}
 	}
 	slices.SortStableFunc(several, func(a, b []node) int { return slices.CompareFunc(a, b, compareByPath) })
 	for _, branch := range several {
-		scans = append(scans, idScans(branch)...)
+		scans = append(scans, idScans(branch, l)...)
 	}
 	if alone != nil {
 		scans = append(scans, IDScan{bounds: []node{alone}})
@@ -79,8 +83,10 @@ func (n orNode) idScans() []IDScan {
 }
 
 // compareLookedUp puts what an index is looked into for first.
-func compareLookedUp(a, b node) int {
-	return cmp.Or(boolCompare(indexed(b), indexed(a)), compareByPath(a, b))
+func compareLookedUp(l lookups) func(a, b node) int {
+	return func(a, b node) int {
+		return cmp.Or(boolCompare(indexed(b, l), indexed(a, l)), compareByPath(a, b))
+	}
 }
 
 // compareByPath compares the paths of conditions, which negations and those on whole documents have none of, then their kinds.
@@ -113,39 +119,71 @@ func (n orNode) flat() [][]node {
 }
 
 // indexed reports whether a condition is one on the _id that says where in an index to look.
-func indexed(n node) bool {
+func indexed(n node, l lookups) bool {
 	p, ok := n.(*pathNode)
-	return ok && len(p.path) == 1 && p.path[0] == "_id" && sayWhere(p.condition)
+	return ok && len(p.path) == 1 && p.path[0] == "_id" && l.sayWhere(p.condition)
 }
 
-func sayWhere(c condition) bool {
+func (l lookups) sayWhere(c condition) bool {
 	switch c := c.(type) {
 	case *equality:
-		return true
+		return l.has(c.value)
 	case every:
-		return slices.ContainsFunc(c, sayWhere)
+		return slices.ContainsFunc(c, l.sayWhere)
 	case not:
-		return len(c) == 1 && sayWhereNot(c[0])
+		return len(c) == 1 && l.sayWhereNot(c[0])
 	case *leaf:
-		switch c.predicate.(type) {
-		case order, in, regex, mod, exists, typeSet:
+		switch p := uncollated(c.predicate).(type) {
+		case order:
+			return l.has(p.operand)
+		case in:
+			return l.hasAll(p)
+		case regex:
+			return l.patterns
+		case mod, exists, typeSet:
 			return true
 		}
 	}
 	return false
 }
 
+// has reports whether the index may be looked into for a value.
+func (l lookups) has(v Value) bool { return l.texts || !HasText(v) }
+
+// hasAll reports whether the index may be looked into for all of a list.
+func (l lookups) hasAll(p in) bool {
+	return (l.texts || p.keys == nil) && !slices.ContainsFunc(p.list, func(each predicate) bool {
+		switch each := uncollated(each).(type) {
+		case equalTo:
+			return !l.has(each.value)
+		case regex:
+			return !l.patterns
+		}
+		return false
+	})
+}
+
+// uncollated returns a predicate as it is without a collation.
+func uncollated(p predicate) predicate {
+	if k, ok := p.(keyed); ok {
+		return k.predicate
+	}
+	return p
+}
+
 // sayWhereNot is sayWhere of a negated condition.
-func sayWhereNot(c condition) bool {
-	if l, ok := c.(*leaf); ok {
-		switch p := l.predicate.(type) {
-		case order, exists:
+func (l lookups) sayWhereNot(c condition) bool {
+	if leaf, ok := c.(*leaf); ok {
+		switch p := uncollated(leaf.predicate).(type) {
+		case order:
+			return l.has(p.operand)
+		case exists:
 			return true
 		case in:
-			return !slices.ContainsFunc(p.list, func(each predicate) bool { _, is := each.(regex); return is })
+			return l.hasAll(p) && !slices.ContainsFunc(p.list, func(each predicate) bool { _, is := each.(regex); return is })
 		}
 		return false
 	}
-	_, equal := c.(*equality)
-	return equal
+	equal, is := c.(*equality)
+	return is && l.has(equal.value)
 }

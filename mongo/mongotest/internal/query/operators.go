@@ -31,7 +31,7 @@ func (p *filterParser) comparison(key string, v Value) (condition, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
 	}
 	o := order{operand: v, less: key[1] == 'l', equal: len(key) == 4}
-	if p.collation != nil && hasText(v) {
+	if p.collation != nil && HasText(v) {
 		o.operand = Keyed(p.collation, v)
 		return &leaf{predicate: keyed{o, p.collation}, expand: true}, nil
 	}

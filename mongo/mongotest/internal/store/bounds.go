@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -64,7 +65,7 @@ func (h *Hint) unbounded(ns string, c *Collection) error {
 // fits refuses bounds that are not of the index, or between which nothing can be.
 func (h *Hint) fits(ns string, ix *Index) error {
 	for _, doc := range [...][]byte{h.Min, h.Max} {
-		if doc != nil && !slices.Equal(fieldNames(doc), fieldNames(ix.Pattern)) {
+		if doc != nil && (!slices.Equal(fieldNames(doc), fieldNames(ix.Pattern)) || !collation.Same(ix.Collation, h.Collation) && query.HasText(query.Document(doc))) {
 			return h.planning(51174, ns, "The index chosen is not compatible with min/max")
 		}
 	}
@@ -79,7 +80,7 @@ func (ix *Index) bound(doc []byte) Key {
 	var key Key
 	it := wire.Elements(doc)
 	for it.Next() {
-		key = append(key, query.Of(it.Element))
+		key = append(key, query.Keyed(ix.Collation.Rule(), query.Of(it.Element)))
 	}
 	return key
 }

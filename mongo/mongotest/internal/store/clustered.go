@@ -57,13 +57,17 @@ func clusteredText(v int64, name string) []byte {
 }
 
 // clusteredIndex returns the index that listIndexes shows of a clustered collection, in the place of that of _id.
-func clusteredIndex(shown []byte, expires int64) *Index {
+func clusteredIndex(o *Options) *Index {
+	shown := o.Clustered
 	raw := slices.Clone(shown[:len(shown)-1])
-	if expires > 0 {
-		raw = query.AppendSmallest(raw, "expireAfterSeconds", expires)
+	if o.Expires > 0 {
+		raw = query.AppendSmallest(raw, "expireAfterSeconds", o.Expires)
+	}
+	if o.Collation != nil {
+		raw = wire.AppendDocument(raw, "collation", o.Collation.Shown())
 	}
 	ix := *IDIndex
-	ix.clusters = true
+	ix.OfID, ix.clusters, ix.Collation = false, true, o.Collation
 	ix.Name = string(query.Lookup(shown, "name").Text())
 	ix.Raw = wire.EndDocument(wire.AppendBool(raw, "clustered", true), 0)
 	return &ix

@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"slices"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Record is one stored document. Neither it nor the document's bytes ever change; an update puts another record in its place.
@@ -21,9 +19,10 @@ type Collection struct {
 	ByKey   map[string]*Record
 	Order   []*Record // with removed ones between
 	Live    int
-	Size    int64 // bytes of all documents
-	last    int64 // id of the newest record
-	shared  bool  // a view has the elements of Order
+	Size    int64            // bytes of all documents
+	last    int64            // id of the newest record
+	shared  bool             // a view has the elements of Order
+	late    func() []*Record // makes the records, which are not in Order; nil if they are
 }
 
 func newCollection(d *Definition) *Collection {
@@ -115,10 +114,6 @@ func (c *Collection) compact() {
 func (c *Collection) Scan(visit func(r *Record) bool) {
 	v := c.Now()
 	v.Scan(visit)
-}
-
-func byID(a, b *Record) int {
-	return query.Compare(query.Lookup(a.Doc, "_id"), query.Lookup(b.Doc, "_id"))
 }
 
 // PageSize is by how many bytes a file grows.

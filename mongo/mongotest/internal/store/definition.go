@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -44,11 +45,11 @@ func DefinitionOf(o Options) (*Definition, error) {
 	switch {
 	case o.ViewOn != "":
 	case o.Clustered != nil:
-		d.Indexes = []*Index{clusteredIndex(o.Clustered, o.Expires)}
+		d.Indexes = []*Index{clusteredIndex(&o)}
 	case o.Timeseries != nil:
-		d.Indexes, err = o.Timeseries.indexes()
+		d.Indexes, err = o.Timeseries.indexes(o.Collation)
 	default:
-		d.Indexes = []*Index{IDIndex}
+		d.Indexes = []*Index{newIDIndex(o.Collation)}
 	}
 	return d, err
 }
@@ -95,16 +96,33 @@ func IndexTexts(list []*Index) string {
 	return text
 }
 
-// IDIndex is the index that every collection has.
-var IDIndex = newIDIndex()
+// IDKey returns the key of an _id in the collection.
+func (d *Definition) IDKey(id query.Value) string {
+	var buf [64]byte
+	return string(query.AppendKey(buf[:0], query.Keyed(d.Options.Collation.Rule(), id)))
+}
 
-func newIDIndex() *Index {
+// IDIndex is the index that every collection without a collation has.
+var IDIndex = makeIDIndex(nil)
+
+func newIDIndex(c *collation.Collation) *Index {
+	if c == nil {
+		return IDIndex
+	}
+	return makeIDIndex(c)
+}
+
+func makeIDIndex(c *collation.Collation) *Index {
 	at, dst := wire.BeginDocument(nil)
 	pattern := wire.EndDocument(wire.AppendInt32(dst, "_id", 1), at)
 	at, dst = wire.BeginDocument(nil)
 	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", 2), "key", pattern)
-	raw := wire.EndDocument(wire.AppendString(dst, "name", idIndexName), at)
-	return &Index{Name: idIndexName, Raw: raw, Pattern: pattern, Paths: [][]string{{"_id"}}}
+	dst = wire.AppendString(dst, "name", idIndexName)
+	if c != nil {
+		dst = wire.AppendDocument(dst, "collation", c.Shown())
+	}
+	raw := wire.EndDocument(dst, at)
+	return &Index{Name: idIndexName, Raw: raw, Pattern: pattern, Paths: [][]string{{"_id"}}, OfID: true, Collation: c}
 }
 
 const idIndexName = "_id_"

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
 // Kind says what an oplog entry does.
 type Kind uint8
 
@@ -66,3 +68,11 @@ type Change struct {
 
 // Wall is when the entry was written, in milliseconds and to the second.
 func (e *Entry) Wall() int64 { return int64(e.TS.Seconds()) * 1000 }
+
+// Note is what an entry that changes nothing says.
+func (e *Entry) Note() []byte {
+	if e.After == nil {
+		return query.EmptyDocument
+	}
+	return e.After
+}

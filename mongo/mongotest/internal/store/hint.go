@@ -1,11 +1,14 @@
 package store
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -20,12 +23,13 @@ type Hint struct {
 	Natural int64  // 1 or -1; 0 if the hint is no $natural
 	Sizes   string // what the command says of sizes, as errors have it
 
-	Min, Max []byte // the bounds of the index, nil for none: from min on, before max
+	Collation *collation.Collation // by which the command compares strings, nil if by their bytes
+	Min, Max  []byte               // the bounds of the index, nil for none: from min on, before max
 }
 
 // Parse reads a hint. It keeps parts of e.
 func (h *Hint) Parse(e *wire.Element) error {
-	*h = Hint{Min: h.Min, Max: h.Max, Sizes: h.Sizes}
+	*h = Hint{Min: h.Min, Max: h.Max, Sizes: h.Sizes, Collation: h.Collation}
 	switch e.Type {
 	case bson.TypeString:
 		h.name, h.Named = string(e.Text()), true
@@ -68,7 +72,23 @@ func (h *Hint) Resolve(ns string, c *Collection) (*Index, error) {
 	case 0:
 		return nil, h.planning(mongoerr.BadValue, ns, "hint provided does not correspond to an existing index")
 	}
-	return nil, h.planning(mongoerr.IndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+IndexTexts(list))
+	return nil, h.planning(mongoerr.IndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+plannedTexts(list[:2]))
+}
+
+// plannedTexts returns indexes as the real server's planner writes it into errors.
+func plannedTexts(list []*Index) string {
+	texts := make([]string, len(list))
+	for i, ix := range list {
+		flags := ""
+		if ix.sparse {
+			flags += " sparse"
+		}
+		if ix.Unique {
+			flags += " unique"
+		}
+		texts[i] = fmt.Sprintf("kp: %s%s name: '(%s, )' io: %s", query.DocumentText(ix.Pattern), flags, ix.Name, ix)
+	}
+	return strings.Join(texts, " and ")
 }
 
 // FindBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m then

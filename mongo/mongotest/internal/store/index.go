@@ -12,22 +12,24 @@ import (
 
 // Index is one index's specification. It never changes.
 type Index struct {
-	Name     string
-	Raw      []byte // the specification as it is kept
-	Pattern  []byte // its key
-	plugin   string // "text", "hashed" and so on; "" if the keys are ordered values
-	Paths    [][]string
-	Unique   bool
-	Prepared bool // it takes no further duplicates
-	sparse   bool
-	Hidden   bool
-	partial  *query.Filter // nil if every document is in it
-	collate  *collation.Collation
-	Flaw     error           // why it cannot be built after all
-	Late     bool            // and that this shows when building has begun
-	plane    *plane          // of a 2d index
-	text     *fulltext.Index // of a text index
-	clusters bool            // it is the order in which a clustered collection keeps its documents
+	Name      string
+	Raw       []byte // the specification as it is kept
+	Pattern   []byte // its key
+	plugin    string // "text", "hashed" and so on; "" if the keys are ordered values
+	Paths     [][]string
+	Unique    bool
+	Prepared  bool // it takes no further duplicates
+	sparse    bool
+	Hidden    bool
+	partial   *query.Filter // nil if every document is in it
+	OfID      bool          // it is that of _id, which every collection has
+	Collation *collation.Collation
+	Flaw      error           // why it cannot be built after all
+	Late      bool            // and that this shows when building has begun
+	plane     *plane          // of a 2d index
+	text      *fulltext.Index // of a text index
+	wildcards string          // its wildcardProjection, so that those that mean the same are the same text
+	clusters  bool            // it is the order in which a clustered collection keeps its documents
 }
 
 // CheckTimeseries refuses kinds of indexes that no time-series collection may have.
@@ -49,7 +51,7 @@ func (ix *Index) Ordered() bool { return ix.plugin == "" }
 
 // constrains reports whether a document may be refused because of the index.
 func (ix *Index) constrains() bool {
-	return ix.plane != nil || ix.Ordered() && ix != IDIndex && (ix.refusesDuplicates() || len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
+	return ix.plane != nil || ix.Ordered() && !ix.OfID && (ix.refusesDuplicates() || len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
 }
 
 // mayBePlace reports whether a path has a name, after the first, that an element of an array may have too.
@@ -68,9 +70,9 @@ func (ix *Index) holds(doc []byte) bool {
 	return err != nil || len(keys) > 0
 }
 
-// Identifies reports whether an index keeps any two documents from having the same values of some fields.
-func (ix *Index) Identifies(fields []string) bool {
-	if !ix.Unique || ix.partial != nil || len(ix.Paths) != len(fields) {
+// Identifies reports whether an index keeps any two documents from having the same values of some fields by a collation.
+func (ix *Index) Identifies(fields []string, by *collation.Collation) bool {
+	if !ix.Unique || !collation.Same(ix.Collation, by) || ix.partial != nil || len(ix.Paths) != len(fields) {
 		return false
 	}
 	return !slices.ContainsFunc(ix.Paths, func(p []string) bool { return !slices.Contains(fields, strings.Join(p, ".")) })

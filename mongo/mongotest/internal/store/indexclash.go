@@ -2,13 +2,18 @@ package store
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Admits reports whether the collection has an index already; the error says why it cannot have it beside its others.
 func (d *Definition) Admits(ix *Index) (bool, error) {
-	if ix == IDIndex {
+	if ix.OfID {
+		if own := d.Options.Collation; !collation.Same(ix.Collation, own) {
+			return false, mongoerr.Errorf(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
+				"collection collation: %s", ix.Collation.Text(), own.Text())
+		}
 		return true, nil
 	}
 	if own := d.Clustering(); own != nil && own.Name == ix.Name {
@@ -65,7 +70,7 @@ func versionLast(spec []byte) []byte {
 func sameIndex(a, b *Index) bool {
 	return query.EqualDocuments(a.Pattern, b.Pattern) && a.Unique == b.Unique && a.sparse == b.sparse &&
 		query.Equal(query.Lookup(a.Raw, "partialFilterExpression"), query.Lookup(b.Raw, "partialFilterExpression")) &&
-		query.Equal(query.Lookup(a.Raw, "collation"), query.Lookup(b.Raw, "collation"))
+		query.Equal(query.Lookup(a.Raw, "collation"), query.Lookup(b.Raw, "collation")) && a.wildcards == b.wildcards
 }
 
 // sameOptions reports whether what sameIndex leaves out is the same too.
@@ -78,7 +83,7 @@ func hasOptionsOf(a, b *Index) bool {
 	it := wire.Elements(a.Raw)
 	for it.Next() {
 		switch string(it.Key) {
-		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "textIndexVersion",
+		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "wildcardProjection", "prepareUnique", "textIndexVersion",
 			"2dsphereIndexVersion":
 		default:
 			if !query.Equal(query.Of(it.Element), query.Lookup(b.Raw, string(it.Key))) {

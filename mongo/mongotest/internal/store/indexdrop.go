@@ -51,7 +51,7 @@ func (d *Definition) byPattern(pattern []byte, needed bool) ([]*Index, error) {
 	switch ix := d.textIndexOn(pattern); {
 	case len(list) > 1:
 		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
-			"indexes: %s", len(list), query.DocumentText(pattern), IndexTexts(list))
+			"indexes: %s", len(list), query.DocumentText(pattern), IndexTexts(list[:2]))
 	case len(list) == 0 && ix != nil:
 		return []*Index{ix}, nil
 	case len(list) == 0 && needed:

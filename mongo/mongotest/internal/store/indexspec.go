@@ -9,7 +9,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,10 +23,15 @@ type specReader struct {
 	expression wire.Element // the partialFilterExpression, if there is one
 	uncollated error        // the error of the collation
 	lenient    bool         // unknown fields are left out, not refused
+	clustered  bool         // it is to be that of a clustered collection
+	projection query.Value  // the wildcardProjection, Missing for none
 }
 
-// ParseIndex reads a specification.
-func ParseIndex(given []byte, lenient bool) (*Index, error) {
+// ParseIndex reads a specification of an index of a collection with a default collation, nil for none.
+func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*Index, error) {
+	if inherited != nil && query.Lookup(given, "collation").Missing() {
+		given = withCollation(given, inherited)
+	}
 	r := &specReader{given: given, lenient: lenient, v: query.Int32(2)}
 	it := wire.Elements(given)
 	for it.Next() {
@@ -45,6 +49,12 @@ func ParseIndex(given []byte, lenient bool) (*Index, error) {
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse,
 			"The 'name' field is a required property of an index specification"), false)
 	}
+	if err := r.checkWildcard(); err != nil {
+		return nil, r.inSpecification(err, false)
+	}
+	if r.clustered {
+		return nil, r.refuseClustered()
+	}
 	if r.expression.Key != nil {
 		if err := r.partially(&r.expression); err != nil {
 			return nil, r.inSpecification(err, mongoerr.CodeOf(err) == mongoerr.CannotCreateIndex)
@@ -58,6 +68,15 @@ func ParseIndex(given []byte, lenient bool) (*Index, error) {
 		return r.ofID()
 	}
 	return r.finish()
+}
+
+// withCollation returns a specification with a collation, and with the version that the real server gives it before.
+func withCollation(given []byte, c *collation.Collation) []byte {
+	doc := slices.Clone(given[:len(given)-1])
+	if query.Lookup(given, "v").Missing() {
+		doc = wire.AppendInt32(doc, "v", 2)
+	}
+	return wire.EndDocument(wire.AppendDocument(doc, "collation", c.Shown()), 0)
 }
 
 // IsIDPattern reports whether a key pattern is that of an index of _id.
@@ -82,8 +101,8 @@ func (r *specReader) text(whole bool) []byte {
 	}
 	at, doc := wire.BeginDocument(nil)
 	for it := wire.Elements(r.given); it.Next(); {
-		if string(it.Key) == "collation" && r.collate != nil {
-			it.Value = r.collate.Shown()
+		if string(it.Key) == "collation" && r.Collation != nil {
+			it.Value = r.Collation.Shown()
 		}
 		doc = wire.AppendElement(doc, it.Element)
 	}
@@ -106,7 +125,7 @@ func (r *specReader) field(e *wire.Element) error {
 		return nil
 	case "v":
 		return r.version(e)
-	case "unique", "sparse", "background", "dropDups":
+	case "unique", "sparse", "background", "dropDups", "prepareUnique", "clustered":
 		return r.flag(e)
 	case "hidden":
 		if e.Type != bson.TypeBoolean {
@@ -125,12 +144,12 @@ func (r *specReader) field(e *wire.Element) error {
 	case "collation":
 		return r.collation(e)
 	case "wildcardProjection":
-		if it := wire.Elements(query.Lookup(r.given, "key").Data); !it.Next() || !isWildcard(string(it.Key)) {
-			return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
-		}
-		return fields.Unsupported("createIndexes.indexes", name)
-	case "storageEngine", "prepareUnique", "clustered", "originalSpec", "disallowNewDuplicateKeys":
-		return fields.Unsupported("createIndexes.indexes", name)
+		return r.readProjection(e)
+	case "storageEngine":
+		r.rest = append(r.rest, *e)
+		return nil
+	case "originalSpec":
+		return r.original(e)
 	case "expireAfterSeconds":
 		r.expiry(e)
 		return nil
@@ -168,7 +187,7 @@ func (r *specReader) collation(e *wire.Element) error {
 	case len(e.Value) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
 	}
-	r.collate, r.uncollated = collation.Parse(e.Value)
+	r.Collation, r.uncollated = collation.Parse(e.Value)
 	return nil
 }
 
@@ -201,9 +220,19 @@ func (r *specReader) flag(e *wire.Element) error {
 		r.rest = append(r.rest, *e)
 	case "background":
 		r.rest = append(r.rest, *e)
+	case "prepareUnique":
+		if r.Prepared = v.True(); r.Prepared {
+			r.rest = append(r.rest, wire.Element{Type: bson.TypeBoolean, Key: e.Key, Value: trueValue})
+		}
+	case "clustered":
+		if r.clustered = v.True(); !r.clustered {
+			return mongoerr.Errorf(6492800, "Value 'false' for field 'clustered' is invalid")
+		}
 	}
 	return nil
 }
+
+var trueValue = []byte{1}
 
 // expiry reads how long documents are kept: here for ever.
 func (r *specReader) expiry(e *wire.Element) {
@@ -320,7 +349,7 @@ func (r *specReader) ofID() (*Index, error) {
 				"Specification: %s", it.Key, query.DocumentText(r.text(true)))
 		}
 	}
-	return IDIndex, nil
+	return newIDIndex(r.Collation), nil
 }
 
 // gives reports whether the specification has one of the options that are only kept.
@@ -344,6 +373,8 @@ func (r *specReader) finish() (*Index, error) {
 	case r.plugin != "text" && r.gives("weights"):
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
 			"specified with text indexes", query.DocumentText(r.given)), false)
+	case r.Collation != nil && (r.plugin == "text" || r.plugin == "2d"):
+		return nil, r.notCollated()
 	case r.plugin == wildcard && (r.Unique || r.sparse):
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex,
 			"Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
@@ -354,6 +385,9 @@ func (r *specReader) finish() (*Index, error) {
 	}
 	if err == nil {
 		err = r.checkPlugin()
+	}
+	if err == nil {
+		err = r.checkStorageEngine()
 	}
 	if err != nil {
 		return nil, r.inSpecification(err, true)
@@ -373,6 +407,19 @@ func (r *specReader) finish() (*Index, error) {
 	}
 	ix := r.Index
 	return &ix, nil
+}
+
+// notCollated refuses the collation of an index of a kind that has none.
+func (r *specReader) notCollated() error {
+	at, spec := wire.BeginDocument(nil)
+	it := wire.Elements(r.given)
+	for it.Next() {
+		if string(it.Key) != "collation" {
+			spec = wire.AppendElement(spec, it.Element)
+		}
+	}
+	return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Error in specification %s :: caused by :: Index type '%s' does not support collation: %s",
+		query.DocumentText(withCollation(wire.EndDocument(spec, at), r.Collation)), r.plugin, r.Collation.Text())
 }
 
 // kept writes the specification in the real server's order: what it puts first, then the rest as it was given.
@@ -409,8 +456,8 @@ func (r *specReader) kept() []byte {
 	if r.plugin == "2dsphere" && query.Lookup(r.given, "2dsphereIndexVersion").Missing() {
 		dst = wire.AppendInt32(dst, "2dsphereIndexVersion", 3)
 	}
-	if r.collate != nil {
-		dst = wire.AppendDocument(dst, "collation", r.collate.Shown())
+	if r.Collation != nil {
+		dst = wire.AppendDocument(dst, "collation", r.Collation.Shown())
 	}
 	return wire.EndDocument(dst, at)
 }

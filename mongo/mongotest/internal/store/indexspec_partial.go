@@ -16,7 +16,7 @@ import (
 func (r *specReader) partially(e *wire.Element) error {
 	doc := slices.Clone(e.Document())
 	f := &query.Filter{}
-	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr, Refused: notInPartial}); err != nil {
+	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr, Refused: notInPartial, Collation: r.Collation.Rule()}); err != nil {
 		return err
 	}
 	if operator := notPartial(doc); operator != "" {

@@ -11,9 +11,6 @@ import (
 
 // checkPlugin refuses options that the kind of the index does not allow.
 func (r *specReader) checkPlugin() error {
-	if r.plugin == "text" && r.collate != nil {
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'text' does not support collation: %s", query.DocumentText(r.collate.Shown()))
-	}
 	for _, e := range r.rest {
 		v := query.Of(e)
 		var err error
@@ -40,6 +37,57 @@ func (r *specReader) checkPlugin() error {
 		}
 	}
 	return nil
+}
+
+// checkStorageEngine refuses options of storage engines that are none.
+func (r *specReader) checkStorageEngine() error {
+	for _, e := range r.rest {
+		if string(e.Key) != "storageEngine" {
+			continue
+		}
+		engines := query.Of(e)
+		switch {
+		case !engines.IsDocument():
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "\"storageEngine\" options must be a document if present")
+		case len(engines.Data) == len(query.EmptyDocument):
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Empty \"storageEngine\" options are invalid. Please remove the field or include valid options.")
+		}
+		for _, f := range query.ObjectOf(engines.Data) {
+			switch {
+			case !f.Value.IsDocument():
+				return mongoerr.Errorf(mongoerr.BadValue, "'storageEngine.%s' has to be an embedded document.", f.Name)
+			case f.Name != "wiredTiger":
+				return mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not a registered storage engine for this server", f.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// refuseClustered refuses an index that is to be the order of a clustered collection: only create makes one.
+func (r *specReader) refuseClustered() error {
+	if !r.Unique {
+		return r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "The 'unique' field is required when 'clustered' is specified"), false)
+	}
+	return r.inSpecification(mongoerr.Errorf(6243700, "Cannot create index with option 'clustered' that does not match an existing clustered index"), true)
+}
+
+// original checks the specification from which a client says that it made this one.
+func (r *specReader) original(e *wire.Element) error {
+	switch {
+	case e.Document() == nil:
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'originalSpec' must be an object, but got %s", query.TypeName(e.Type))
+	case len(e.Value) == len(query.EmptyDocument):
+		return mongoerr.Errorf(mongoerr.BadValue, "The field 'originalSpec' cannot be an empty object.")
+	}
+	inner := &specReader{given: e.Value, v: query.Int32(2)}
+	it := wire.Elements(e.Value)
+	for it.Next() {
+		if err := inner.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
 }
 
 // sphereVersions are the versions of 2dsphere indexes.

@@ -39,8 +39,8 @@ func (ix *Index) Keys(doc []byte) ([]Key, error) {
 	if ix.plane != nil {
 		return nil, ix.plane.check(ix.Paths[0], doc)
 	}
-	if ix.collate != nil {
-		doc = ix.collate.Document(doc)
+	if ix.Collation != nil {
+		doc = ix.Collation.Document(doc)
 	}
 	parts := make([]part, len(ix.Paths))
 	for i, p := range ix.Paths {

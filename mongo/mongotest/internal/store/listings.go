@@ -30,7 +30,7 @@ func (d *Definition) Info(name string, nameOnly bool) []byte {
 	dst = wire.AppendBinary(dst, "uuid", 4, d.UUID[:])
 	dst = wire.EndDocument(dst, info)
 	if d.Options.Clustered == nil && d.Options.Timeseries == nil {
-		dst = wire.AppendDocument(dst, "idIndex", IDIndex.Shown())
+		dst = wire.AppendDocument(dst, "idIndex", newIDIndex(d.Options.Collation).Shown())
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -68,7 +68,7 @@ func (ix *Index) Listed(typed bool) []byte {
 
 // listedOptions are options of indexes in the order in which a server from 9.0 on lists them.
 var listedOptions = []string{
-	"v", "key", "name", "background", "unique", "hidden", "partialFilterExpression", "sparse", "expireAfterSeconds", "weights",
+	"v", "key", "name", "background", "unique", "hidden", "partialFilterExpression", "sparse", "expireAfterSeconds", "storageEngine", "weights",
 	"default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max", "collation",
 }
 

@@ -1,6 +1,9 @@
 package store
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Slot is a place in one member's log: the entry, and the data that is needed to undo it there.
 type Slot struct {
@@ -68,6 +71,20 @@ func (l *Log) At(index int64) *Entry {
 		return nil
 	}
 	return l.slots[index-l.Base-1].Entry
+}
+
+// Previous returns the entry of the session and the transaction number of an entry before it, nil if there is none.
+func (l *Log) Previous(index int64) *Entry {
+	s := &l.slots[index-l.Base-1]
+	if s.Session == nil || s.previous == nil || s.previous.Txn != s.Session.Txn {
+		return nil
+	}
+	return s.previous.entry
+}
+
+// Part returns the log up to an index, which nobody changes.
+func (l *Log) Part(last int64) Log {
+	return Log{Base: l.Base, slots: slices.Clone(l.slots[:max(0, min(last, l.Last())-l.Base)]), bytes: l.bytes}
 }
 
 // Tail returns the newest entry, nil before the first primary has begun with a no-op.

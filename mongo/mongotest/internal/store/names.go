@@ -70,7 +70,10 @@ func CheckUpdatedNames(before, after []byte) error {
 	return nil
 }
 
-// Prepared returns a copy of a document that a client sent, as it is stored, and the key of its _id.
+// plain is the definition of a collection without options.
+var plain = &Definition{}
+
+// Prepared returns a copy of a document that a client sent, as it is stored, and the key of its _id in a collection without a collation.
 func Prepared(doc []byte) ([]byte, string, error) {
 	id := query.Lookup(doc, "_id")
 	switch id.Type {
@@ -83,8 +86,7 @@ func Prepared(doc []byte) ([]byte, string, error) {
 	if err := checkIDNames(id); err != nil {
 		return nil, "", err
 	}
-	var buf [64]byte
-	key := string(query.AppendKey(buf[:0], id))
+	key := plain.IDKey(id)
 	it := wire.Elements(doc)
 	if it.Next() && string(it.Key) == "_id" {
 		return append(make([]byte, 0, len(doc)), doc...), key, nil

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -26,6 +27,10 @@ type Options struct {
 	Pipeline  []byte // of a view: an array
 	action    string // "" for the default, error
 
+	Collation *collation.Collation // the default of what compares strings in it; nil for none
+
+	asked []byte // the same as errors have it, nil if none was asked for
+
 	Images bool // change streams can tell what documents were before and after
 
 	Clustered []byte // the clustered index as it is shown, nil for none
@@ -33,11 +38,34 @@ type Options struct {
 	Unclustered bool
 	Timeseries  *Timeseries
 	Expiring    bool  // expires is given
-	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
+	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never
 }
 
 // Shown returns the options as listCollections has them.
-func (o *Options) Shown() []byte {
+func (o *Options) Shown() []byte { return o.shown(o.Collation.Shown()) }
+
+// Requested returns the options as the error of a command that asks for them has them.
+func (o *Options) Requested() []byte {
+	return o.shown(o.asked)
+}
+
+// ShownCollation returns the collation, an empty document for none.
+func (o *Options) ShownCollation() []byte {
+	if o.Collation == nil {
+		return query.EmptyDocument
+	}
+	return o.Collation.Shown()
+}
+
+// AskedCollation returns the collation as the error of a command that asks for it has it, an empty document for none.
+func (o *Options) AskedCollation() []byte {
+	if o.asked == nil {
+		return query.EmptyDocument
+	}
+	return o.asked
+}
+
+func (o *Options) shown(collation []byte) []byte {
 	at, dst := wire.BeginDocument(nil)
 	if o.Capped {
 		dst = wire.AppendBool(dst, "capped", true)
@@ -45,15 +73,6 @@ func (o *Options) Shown() []byte {
 		if o.Max > 0 {
 			dst = query.AppendSmallest(dst, "max", o.Max)
 		}
-	}
-	if o.Clustered != nil {
-		dst = wire.AppendDocument(dst, "clusteredIndex", o.Clustered)
-	}
-	if o.Expires > 0 {
-		dst = wire.AppendInt64(dst, "expireAfterSeconds", o.Expires)
-	}
-	if o.Timeseries != nil {
-		dst = o.Timeseries.append(dst)
 	}
 	if o.Images {
 		at, images := wire.BeginEmbedded(dst, ImagesOption)
@@ -71,6 +90,18 @@ func (o *Options) Shown() []byte {
 	if o.ViewOn != "" {
 		dst = wire.AppendString(dst, "viewOn", o.ViewOn)
 		dst = wire.AppendValue(dst, "pipeline", bson.TypeArray, o.Pipeline)
+	}
+	if collation != nil {
+		dst = wire.AppendDocument(dst, "collation", collation)
+	}
+	if o.Clustered != nil {
+		dst = wire.AppendDocument(dst, "clusteredIndex", o.Clustered)
+	}
+	if o.Expires > 0 {
+		dst = wire.AppendInt64(dst, "expireAfterSeconds", o.Expires)
+	}
+	if o.Timeseries != nil {
+		dst = o.Timeseries.append(dst)
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -103,6 +134,10 @@ func (o *Options) Read(command string, e *wire.Element) (found bool, err error) 
 		}
 	case "validator", "validationLevel", "validationAction":
 		err = o.validation(command, e)
+	case "collation":
+		if o.Collation, err = collation.ParseOption(command, e.Value); err == nil {
+			o.asked = collation.Requested(command, e.Value)
+		}
 	case ImagesOption:
 		o.Images, err = ParseImages(command, v)
 	case "viewOn", "pipeline":
@@ -130,7 +165,9 @@ func ParseImages(command string, v query.Value) (bool, error) {
 		if string(it.Key) != "enabled" {
 			return false, fields.Unknown(field, string(it.Key))
 		}
-		enabled = query.Of(it.Element)
+		if it.Type != bson.TypeNull {
+			enabled = query.Of(it.Element)
+		}
 	}
 	switch {
 	case it.Err != nil:
@@ -212,7 +249,10 @@ func (o *Options) Check() error {
 		if o.Pipeline == nil {
 			o.Pipeline = query.EmptyDocument
 		}
-		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries}
+		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked}
+	}
+	if o.Filter != nil && o.Collation != nil {
+		o.Refused = o.compileValidator(o.validator)
 	}
 	return nil
 }

@@ -128,6 +128,7 @@ func (c *Collection) Clone() *Collection {
 func (st *Store) Copy(at int64) *Store {
 	to := New()
 	newest := st.Log.At(at)
+	to.collates.Store(st.Collates())
 	for ns := range st.Collections {
 		if c := st.Snapshot(ns, at); c != nil {
 			to.Collections[ns] = c.Clone()

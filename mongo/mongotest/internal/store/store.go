@@ -8,6 +8,7 @@ type Store struct {
 	Collections Catalog
 	Sessions    map[string]*Session
 	last        atomic.Uint64 // the time of the newest entry
+	collates    atomic.Bool   // there is, or was, a collection or a view with a collation
 }
 
 // New returns a store without an entry.
@@ -18,8 +19,19 @@ func New() *Store {
 // Newest returns the time of the newest entry, 0 if there is none. It may be called without a lock.
 func (st *Store) Newest() Timestamp { return Timestamp(st.last.Load()) }
 
+// Collates reports whether there may be a collection or a view with a collation. It may be called without a lock.
+func (st *Store) Collates() bool { return st.collates.Load() }
+
+// Collate notes that a collection or a view gets a collation.
+func (st *Store) Collate(o *Options) {
+	if o.Collation != nil {
+		st.collates.Store(true)
+	}
+}
+
 // Apply appends an entry to the log and does what it says.
 func (st *Store) Apply(e *Entry) {
+	st.collateBy(e)
 	s := st.Collections.Apply(e)
 	if e.Session != nil {
 		known := st.Session(e.Session.LSID)
@@ -29,6 +41,16 @@ func (st *Store) Apply(e *Entry) {
 	st.Log.add(s)
 	st.last.Store(uint64(e.TS))
 	e.applied()
+}
+
+// collateBy notes the collations of what an entry creates.
+func (st *Store) collateBy(e *Entry) {
+	if e.Kind == Create {
+		st.Collate(&e.Change.After.Options)
+	}
+	for _, part := range e.Parts {
+		st.collateBy(part)
+	}
 }
 
 // Undo takes the newest entry back.

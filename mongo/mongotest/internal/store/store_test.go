@@ -34,7 +34,7 @@ func document(t testing.TB, id, x int) (doc []byte, key string) {
 
 func uniqueOnX(t testing.TB) *Index {
 	t.Helper()
-	ix, err := ParseIndex(encode(t, bson.D{{Key: "key", Value: bson.D{{Key: "x", Value: 1}}}, {Key: "name", Value: "x_1"}, {Key: "unique", Value: true}}), false)
+	ix, err := ParseIndex(encode(t, bson.D{{Key: "key", Value: bson.D{{Key: "x", Value: 1}}}, {Key: "name", Value: "x_1"}, {Key: "unique", Value: true}}), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -170,26 +170,35 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 // Duplicate is the error of a key that is already there.
 func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
+	collated := ""
+	if ix.Collation != nil {
+		collated = " collation: " + ix.Collation.Text()
+	}
 	if ix.clusters { // a duplicate is found by its record, and the error names no value
 		e := mongoerr.Errorf(mongoerr.DuplicateKey,
-			"E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
-		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)
-		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
+			"E11000 duplicate key error collection: %s%s dup key: %s found value: {}", ns, collated, query.DocumentText(value))
+		e.Extra = wire.AppendDocument(ix.duplicateKey(k), "foundValue", query.EmptyDocument)
 		return e
 	}
-	name := ix.Name
-	if ix.collate != nil {
-		name += " collation: " + query.DocumentText(ix.collate.Shown())
-	}
 	e := mongoerr.Errorf(mongoerr.DuplicateKey,
-		"E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
-	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.Pattern)
-	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
-	if ix.collate != nil {
-		e.Extra = appendHexEncoded(e.Extra, k)
-		e.Extra = wire.AppendDocument(e.Extra, "collation", ix.collate.Shown())
-	}
+		"E11000 duplicate key error collection: %s index: %s%s dup key: %s", ns, ix.Name, collated, query.DocumentText(value))
+	e.Extra = ix.duplicateKey(k)
 	return e
+}
+
+// DuplicateID is the error of a document whose _id is already there.
+func (d *Definition) DuplicateID(ns string, doc []byte) *mongoerr.Error {
+	return Duplicate(ns, d.Indexes[0], Key{query.Keyed(d.Options.Collation.Rule(), query.Lookup(doc, "_id"))})
+}
+
+// duplicateKey returns the fields of an error that tell the key.
+func (ix *Index) duplicateKey(k Key) []byte {
+	dst := wire.AppendDocument(nil, "keyPattern", ix.Pattern)
+	dst = wire.AppendDocument(dst, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
+	if ix.Collation != nil {
+		dst = wire.AppendDocument(appendHexEncoded(dst, k), "collation", ix.Collation.Shown())
+	}
+	return dst
 }
 
 // named returns a key as a document with the names of the pattern. The texts in it are those of a collation's sort keys.
@@ -198,7 +207,7 @@ func (ix *Index) named(k Key, text func(sortKey []byte) string) []byte {
 	it := wire.Elements(ix.Pattern)
 	for i := 0; it.Next(); i++ {
 		v := k[i]
-		if ix.collate != nil && v.Type == bson.TypeString {
+		if ix.Collation != nil && v.Type == bson.TypeString {
 			value = wire.AppendString(value, string(it.Key), text(v.Text()))
 			continue
 		}

@@ -28,7 +28,7 @@ func (o *Options) Refuses(context pipeline.Context, before, after []byte, explai
 	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
 	if explained {
 		vars, _ := new(pipeline.Let).Vars(context) // without a let nothing can fail
-		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, mongoerr.Name))
+		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating, Collation: o.Collation.Rule()}, vars, mongoerr.Name))
 	}
 	e.Extra = wire.EndDocument(info, at)
 	return e
@@ -49,7 +49,7 @@ func (o *Options) satisfies(context pipeline.Context, doc []byte) bool {
 
 func (o *Options) compileValidator(doc []byte) error {
 	o.validator, o.Filter, o.computes = doc, &query.Filter{}, false
-	return o.Filter.ParseWith(doc, query.Hooks{Refused: notInValidator, Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
+	return o.Filter.ParseWith(doc, query.Hooks{Refused: notInValidator, Collation: o.Collation.Rule(), Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
 		o.computes = true
 		return validating(v, c)
 	}})

@@ -10,7 +10,8 @@ import (
 type View struct {
 	Def   *Definition
 	order []*Record
-	one   bool // order has only the record that the search may be about
+	one   bool             // order has only the record that the search may be about
+	late  func() []*Record // makes the order when it is first needed; nil if it is there
 }
 
 // Now returns the collection, for a search that ends before anything in it changes.
@@ -18,7 +19,7 @@ func (c *Collection) Now() View {
 	if c == nil {
 		return View{}
 	}
-	return View{Def: c.Def, order: c.Order}
+	return View{Def: c.Def, order: c.Order, late: c.late}
 }
 
 // Frozen returns the collection as it is now. The view never changes and needs no lock.
@@ -36,24 +37,48 @@ func (c *Collection) ByID(f *query.Filter) (View, bool) {
 	if c == nil || !c.Def.HasIDIndex() {
 		return View{}, false
 	}
-	id, ok := f.ID()
+	id, ok := f.ID(c.Def.Options.Collation.Rule())
 	if !ok {
 		return View{}, false
 	}
-	var buf [64]byte
 	v := View{Def: c.Def, one: true}
-	if r := c.ByKey[string(query.AppendKey(buf[:0], id))]; r != nil {
+	if r := c.byID(id); r != nil {
 		v.order = []*Record{r}
 	}
 	return v, true
 }
 
+// byID returns the record of a document with an _id, nil if there is none.
+func (c *Collection) byID(id query.Value) *Record {
+	if c.Def.Options.Collation != nil {
+		return c.ByKey[c.Def.IDKey(id)]
+	}
+	var buf [64]byte
+	return c.ByKey[string(query.AppendKey(buf[:0], id))]
+}
+
+// records returns the records in order.
+func (v *View) records() []*Record {
+	if v.late != nil {
+		v.order, v.late = v.late(), nil
+	}
+	return v.order
+}
+
 // Exists reports whether there is a collection.
 func (v *View) Exists() bool { return v.Def != nil }
 
+// Collation is that of the collection, nil for none.
+func (v *View) Collation() query.Collation {
+	if v.Def == nil {
+		return nil
+	}
+	return v.Def.Options.Collation.Rule()
+}
+
 // Scan calls visit with every document in order until it returns false.
 func (v *View) Scan(visit func(r *Record) bool) {
-	order := v.order
+	order := v.records()
 	if v.Exists() && v.Def.Options.Clustered != nil {
 		order = v.sortedByID(func([]byte) bool { return true }) // it keeps them so
 	}
@@ -66,8 +91,10 @@ func (v *View) Scan(visit func(r *Record) bool) {
 
 // find calls visit with every matching document until it returns false; m then has the element by which the document matched.
 func (v *View) find(f *query.Filter, m *query.Matching, visit func(r *Record) bool) error {
-	if scans := f.IDScans(); len(scans) > 0 && !v.one && v.Exists() && v.Def.HasIDIndex() {
-		return v.findByID(scans, f, m, visit)
+	if !v.one && v.Exists() && v.Def.HasIDIndex() {
+		if scans := v.idScans(f); len(scans) > 0 {
+			return v.findByID(scans, f, m, visit)
+		}
 	}
 	return v.findInOrder(f, m, visit)
 }
@@ -108,7 +135,7 @@ func (v *View) findByID(scans []query.IDScan, f *query.Filter, m *query.Matching
 
 // FindSortedByID is find in the order of the _ids, or the other way round if the direction is negative.
 func (v *View) FindSortedByID(direction int64, f *query.Filter, m *query.Matching, visit func(r *Record) bool) error {
-	scans := f.IDScans()
+	scans := v.idScans(f)
 	list := v.sortedByID(func(doc []byte) bool {
 		return len(scans) == 0 || slices.ContainsFunc(scans, func(s query.IDScan) bool { return s.Bounds(doc) })
 	})
@@ -127,11 +154,26 @@ func (v *View) FindSortedByID(direction int64, f *query.Filter, m *query.Matchin
 // sortedByID returns the documents that keep wants, in the order of their _ids.
 func (v *View) sortedByID(keep func(doc []byte) bool) []*Record {
 	var list []*Record
-	for _, r := range v.order {
+	for _, r := range v.records() {
 		if r.Doc != nil && keep(r.Doc) {
 			list = append(list, r)
 		}
 	}
-	slices.SortStableFunc(list, byID)
+	v.Def.sortByID(list)
 	return list
+}
+
+// idScans returns how a filter finds documents by their _ids.
+func (v *View) idScans(f *query.Filter) []query.IDScan {
+	return f.IDScans(v.Collation())
+}
+
+// sortByID puts records in the order of their _ids.
+func (d *Definition) sortByID(list []*Record) {
+	c := d.Options.Collation.Rule()
+	ids := make(map[*Record]query.Value, len(list))
+	for _, r := range list {
+		ids[r] = query.Keyed(c, query.Lookup(r.Doc, "_id"))
+	}
+	slices.SortStableFunc(list, func(a, b *Record) int { return query.Compare(ids[a], ids[b]) })
 }

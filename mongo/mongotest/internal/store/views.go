@@ -1,12 +1,14 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -17,7 +19,8 @@ const MaxViewDepth = 20
 // IsView reports whether c is a view: a definition without documents of its own. A nil collection is none.
 func (c *Collection) IsView() bool { return c != nil && c.Def.Options.ViewOn != "" }
 
-// CheckView refuses a view that would read itself, directly or through other views, or that would be too deep.
+// CheckView refuses a view that would read itself, directly or through other views, that would be too deep, or that does not have the collation of
+// the views beside it.
 func (c Catalog) CheckView(ns string, o *Options) error {
 	views := make(map[string]*Options)
 	for name, coll := range c {
@@ -26,6 +29,11 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 		}
 	}
 	views[ns] = o
+	for _, name := range o.reads(ns) {
+		if view := views[name]; view != nil && !collation.Same(o.Collation, view.Collation) {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has conflicting collation with view %s", ns, name)
+		}
+	}
 	if path := cycle(views, ns, ns); path != nil {
 		slices.Reverse(path)
 		return mongoerr.Errorf(mongoerr.GraphContainsCycle, "View cycle detected: %s => %s", ns, strings.Join(path, " => "))
@@ -33,6 +41,17 @@ func (c Catalog) CheckView(ns string, o *Options) error {
 	for name := range views {
 		if height(views, name) > MaxViewDepth {
 			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", MaxViewDepth)
+		}
+	}
+	return checkReaders(views, ns)
+}
+
+// checkReaders refuses a view that is read by one with another collation.
+func checkReaders(views map[string]*Options, ns string) error {
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		view := views[name]
+		if slices.Contains(view.reads(name), ns) && !collation.Same(views[ns].Collation, view.Collation) {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "View %s has a collation that does not match the collation of view %s", ns, name)
 		}
 	}
 	return nil
@@ -70,14 +89,14 @@ func height(views map[string]*Options, ns string) int {
 func (o *Options) reads(ns string) []string {
 	db, _, _ := strings.Cut(ns, ".")
 	list := []string{db + "." + o.ViewOn}
-	for _, coll := range joined(o.Pipeline) {
+	for _, coll := range Joined(o.Pipeline) {
 		list = append(list, db+"."+coll)
 	}
 	return list
 }
 
-// joined returns the collections that stages read besides their input.
-func joined(doc []byte) []string {
+// Joined returns the collections that stages read besides their input.
+func Joined(doc []byte) []string {
 	var list []string
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -95,7 +114,7 @@ func joined(doc []byte) []string {
 			list = append(list, string(coll.Text()))
 		}
 		if v.IsDocument() || v.IsArray() {
-			list = append(list, joined(v.Data)...)
+			list = append(list, Joined(v.Data)...)
 		}
 	}
 	return list

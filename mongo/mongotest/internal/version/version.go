@@ -93,6 +93,9 @@ func (v Version) LabelsErrors() bool { return v.AtLeast(4, 4) }
 // TellsPosition reports whether each batch of a change stream has the resume token behind which it stands.
 func (v Version) TellsPosition() bool { return v.Has(Of(4, 0, 7)) }
 
+// HashesOplog reports whether the entries of the oplog have a hash.
+func (v Version) HashesOplog() bool { return !v.AtLeast(4, 2) }
+
 // TellsCuts reports whether change streams tell how arrays were truncated.
 func (v Version) TellsCuts() bool { return v.AtLeast(5, 0) }
 

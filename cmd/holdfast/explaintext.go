@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/holdfast-db/holdfast/internal/rules"
+)
+
+// toldError is the JSON form of the text of an error. It is stable: fields may be added.
+type toldError struct {
+	rules.Told
+	Attempts []toldAttempt `json:"attempts"`
+	Why      string        `json:"why"`
+	WhyWords string        `json:"whyWords"`
+}
+
+type toldAttempt struct {
+	rules.Attempt
+	Stage       string `json:"stage"`
+	StageWords  string `json:"stageWords"`
+	ReasonWords string `json:"reasonWords"`
+}
+
+// told prints the attempts of an error's text.
+func (p *printer) told(t rules.Told) error {
+	told := toldError{Told: t, Why: t.Why.String(), WhyWords: rules.WhyWords(t.Why)}
+	for _, a := range t.Attempts {
+		told.Attempts = append(told.Attempts, toldAttempt{a, a.Stage.String(), rules.StageWords(a.Stage), rules.ReasonWords(a.Reason)})
+	}
+	if p.json {
+		return p.asJSON(told)
+	}
+	for i, a := range told.Attempts {
+		if i > 0 && a.Number > told.Attempts[i-1].Number+1 {
+			if _, err := fmt.Fprintf(p.w, "Then %s.\n", t.Omitted); err != nil {
+				return err
+			}
+		}
+		if err := p.attempt(a); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(p.w, "No more of %d: %s\n", t.Total, told.Why); err != nil {
+		return err
+	}
+	if t.Strategy != "" {
+		told.WhyWords += " Its error: " + t.Strategy
+	}
+	return p.indented(told.WhyWords)
+}
+
+func (p *printer) attempt(a toldAttempt) error {
+	at := ""
+	if a.Endpoint != "" {
+		at = " at " + a.Endpoint
+	}
+	_, err := fmt.Fprintf(p.w, "Attempt %d%s: %s\n", a.Number, at, a.Text)
+	for _, text := range []string{a.StageWords, a.Reason + ": " + a.ReasonWords} {
+		if err == nil {
+			err = p.indented(text)
+		}
+	}
+	return err
+}
