@@ -116,8 +116,24 @@ type changed struct {
 func (c changed) UpdateOne(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*official.UpdateResult, error) {
-	by, with := c.change(filter.(bson.D), update.(bson.D))
+	by, err := fieldsOf(filter)
+	if err != nil {
+		return nil, err
+	}
+	with, err := fieldsOf(update)
+	if err != nil {
+		return nil, err
+	}
+	by, with = c.change(by, with)
 	return c.Commands.UpdateOne(ctx, by, with, opts...)
+}
+
+func fieldsOf(document any) (d bson.D, err error) {
+	data, err := bson.Marshal(document)
+	if err == nil {
+		err = bson.Unmarshal(data, &d)
+	}
+	return d, err
 }
 
 func without(d bson.D, key string) bson.D {
