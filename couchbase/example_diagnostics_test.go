@@ -68,8 +68,7 @@ func ExampleBucket_Internal() {
 	defer end()
 	bucket := cluster.Bucket("default")
 	ok(bucket.WaitUntilReady(time.Minute, nil))
-	var durable couchbase.Capability = couchbase.CapabilityDurableWrites
-	status, err := bucket.Internal().CapabilityStatus(durable)
+	status, err := bucket.Internal().CapabilityStatus(couchbase.CapabilityDurableWrites)
 	ok(err)
 	fmt.Println(status == couchbase.CapabilityStatusSupported)
 	// Output:

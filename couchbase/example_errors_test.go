@@ -17,8 +17,7 @@ func ExampleKeyValueError() {
 	fmt.Println(errors.Is(err, couchbase.ErrDocumentNotFound))
 	var failed *couchbase.KeyValueError
 	if errors.As(err, &failed) {
-		var status couchbase.StatusCode = failed.StatusCode
-		fmt.Println(failed.DocumentID, failed.BucketName, failed.CollectionName, uint16(status))
+		fmt.Println(failed.DocumentID, failed.BucketName, failed.CollectionName, uint16(failed.StatusCode))
 	}
 	// Output:
 	// true

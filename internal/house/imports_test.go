@@ -21,6 +21,8 @@ type pkg struct {
 	Imports      []string
 	Deps         []string
 	GoFiles      []string
+	TestGoFiles  []string
+	XTestGoFiles []string
 	TestImports  []string
 	XTestImports []string
 	Module       *struct{ Path string }
