@@ -69,7 +69,7 @@ func TestExplainReadsAFileAndTheStandardInput(t *testing.T) {
 	for _, text := range []string{file, "-"} {
 		var out bytes.Buffer
 		c := explainCommand{Text: text, JSON: true, Backend: "mongodb", stdin: strings.NewReader(pasted)}
-		if err := c.Run(&session{ctx: t.Context(), stdout: &out}); err != nil {
+		if err := c.Run(&session{ctx: t.Context(), stdout: &out, getenv: noEnvironment}); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 		var told toldError

@@ -11,14 +11,14 @@ type toldError struct {
 	rules.Told
 	Attempts []toldAttempt `json:"attempts"`
 	Why      string        `json:"why"`
-	WhyWords string        `json:"whyWords"`
+	WhyWords string        `json:"why_words"`
 }
 
 type toldAttempt struct {
 	rules.Attempt
 	Stage       string `json:"stage"`
-	StageWords  string `json:"stageWords"`
-	ReasonWords string `json:"reasonWords"`
+	StageWords  string `json:"stage_words"`
+	ReasonWords string `json:"reason_words"`
 }
 
 // told prints the attempts of an error's text.

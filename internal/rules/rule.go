@@ -62,7 +62,7 @@ type Verdict struct {
 	// Attempts is the largest number of attempts if the failure does not go away. It is 0 if UntilDeadline is true: then only the deadline
 	// of the operation limits them.
 	Attempts      int   `json:"attempts"`
-	UntilDeadline bool  `json:"untilDeadline"`
+	UntilDeadline bool  `json:"until_deadline"`
 	Where         Where `json:"where,omitempty"`
 	Delay         Delay `json:"delay,omitempty"`
 	// Why is why there is no further attempt if the failure does not go away.

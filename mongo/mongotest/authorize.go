@@ -3,7 +3,6 @@ package mongotest
 import (
 	"slices"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/permission"
@@ -57,23 +56,7 @@ func (x *exec) permission() *permission.Command {
 
 func (x *exec) unauthorized() error {
 	return mongoerr.Errorf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", x.command.db,
-		query.DocumentText(withoutPassword(x.command.raw)))
-}
-
-// withoutPassword returns a command as errors may show it.
-func withoutPassword(command []byte) []byte {
-	if query.Lookup(command, "pwd").Missing() {
-		return command
-	}
-	at, dst := wire.BeginDocument(nil)
-	for it := wire.Elements(command); it.Next(); {
-		if string(it.Key) == "pwd" {
-			dst = wire.AppendString(dst, "pwd", "xxx")
-			continue
-		}
-		dst = wire.AppendValue(dst, string(it.Key), it.Type, it.Value)
-	}
-	return wire.EndDocument(dst, at)
+		query.DocumentText(permission.WithoutPassword(x.command.raw)))
 }
 
 // findRights looks up what the connection's user may do, if that may have changed. Who is no user any more is nobody.

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -116,4 +117,20 @@ func needsOfCreateRole(c *Command) []Need {
 func needsOfUpdateRole(c *Command) []Need {
 	needs := []Need{{account.Resource{}, []string{"revokeRole"}}}
 	return slices.Concat(needs, onNamedRoles("grantRole")(c), onNamedPrivileges("grantRole")(c))
+}
+
+// WithoutPassword returns a command as errors may show it.
+func WithoutPassword(command []byte) []byte {
+	if query.Lookup(command, "pwd").Missing() {
+		return command
+	}
+	at, dst := wire.BeginDocument(nil)
+	for it := wire.Elements(command); it.Next(); {
+		if string(it.Key) == "pwd" {
+			dst = wire.AppendString(dst, "pwd", "xxx")
+			continue
+		}
+		dst = wire.AppendValue(dst, string(it.Key), it.Type, it.Value)
+	}
+	return wire.EndDocument(dst, at)
 }
