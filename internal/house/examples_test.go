@@ -14,7 +14,7 @@ import (
 )
 
 // withExamples are the packages whose exported types each have a runnable example.
-var withExamples = []string{"retry", "mongo", "mongo/mongotest", "mongo/once"}
+var withExamples = []string{"retry", "mongo", "mongo/mongotest", "mongo/once", "couchbase"}
 
 // withoutExample are the types that need no example, with the reason.
 var withoutExample = map[string]string{
@@ -22,6 +22,9 @@ var withoutExample = map[string]string{
 	"mongo.GridFSBucket":         "GridFS is not supported: all methods but two getters return an error that says so",
 	"mongo.GridFSDownloadStream": "GridFS is not supported: no method returns one",
 	"mongo.GridFSUploadStream":   "GridFS is not supported: no method returns one",
+
+	"couchbase.AggregatingMeterOptions": "it is deprecated; LoggingMeterOptions is shown",
+	"couchbase.SubdocFlag":              "no function takes it: the options of the specs set it",
 }
 
 // An exported type is in an example that runs: an Example function with an output uses it by name, or the type is the parameter, the result or
