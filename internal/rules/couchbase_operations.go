@@ -70,6 +70,3 @@ func CouchbaseOperationNamed(name string) (CouchbaseOperation, error) {
 
 // Service returns the name of the service that does the operation.
 func (o CouchbaseOperation) Service() string { return string(o.service) }
-
-// Idempotent reports whether the operation may be applied twice without harm.
-func (o CouchbaseOperation) Idempotent() bool { return o.idempotent }

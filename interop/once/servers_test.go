@@ -44,7 +44,7 @@ type place struct {
 
 func newPlace(t *testing.T, s server, client string) *place {
 	t.Helper()
-	plain, err := official.Connect(options.Client().ApplyURI(s.URI()).SetServerSelectionTimeout(10 * time.Second))
+	plain, err := official.Connect(options.Client().ApplyURI(s.URI()).SetServerSelectionTimeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

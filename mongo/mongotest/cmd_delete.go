@@ -19,7 +19,7 @@ type deleteStatement struct {
 }
 
 func cmdDelete(x *exec) error {
-	if err := x.collectionName(); err != nil {
+	if err := x.targetOf("deletes"); err != nil {
 		return err
 	}
 	ordered, err := x.orderedArg()

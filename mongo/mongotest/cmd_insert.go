@@ -20,7 +20,7 @@ type insertion struct {
 }
 
 func cmdInsert(x *exec) error {
-	if err := x.collectionName(); err != nil {
+	if err := x.targetOf("documents"); err != nil {
 		return err
 	}
 	ordered, err := x.orderedArg()

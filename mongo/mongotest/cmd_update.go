@@ -25,7 +25,7 @@ type updateStatement struct {
 }
 
 func cmdUpdate(x *exec) error {
-	if err := x.collectionName(); err != nil {
+	if err := x.targetOf("updates"); err != nil {
 		return err
 	}
 	ordered, err := x.orderedArg()

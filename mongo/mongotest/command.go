@@ -333,6 +333,15 @@ func (x *exec) ns() string {
 	return x.command.db
 }
 
+// targetOf is collectionName of a command that needs a field with documents. As in the real server, a missing field is found first.
+func (x *exec) targetOf(field string) error {
+	inSequence := slices.ContainsFunc(x.command.sequences, func(s wire.Sequence) bool { return string(s.Identifier) == field })
+	if !inSequence && !fields.Has(x.command.args, field) {
+		return fields.Missing(x.command.name, field)
+	}
+	return x.collectionName()
+}
+
 // documents returns the documents of a field that is an array or a document sequence.
 func (x *exec) documents(field string) ([][]byte, error) {
 	var docs [][]byte

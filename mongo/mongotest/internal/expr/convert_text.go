@@ -164,7 +164,7 @@ func converted(v Value) (string, error) {
 		return hex.EncodeToString(v.Data), nil
 	case bson.TypeBoolean:
 		return strconv.FormatBool(v.True()), nil
-	case bson.TypeCodeWithScope:
+	case bson.TypeCodeWithScope, bson.TypeDBPointer:
 		return spelled(v), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		text, err := jsonText(query.PlainValue(v))
