@@ -102,10 +102,10 @@ func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
 	switch {
 	case c.IsView():
 		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
-	case m.data.Collections[r.to].IsView():
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
+	case m.data.Collections[r.to].IsView():
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case m.data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}

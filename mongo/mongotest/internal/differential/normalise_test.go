@@ -37,7 +37,6 @@ var rewritten = []struct {
 	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
 	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
 	{regexp.MustCompile(`Tree: .*?(\\n)* (planner returned|tailable cursor)`), " $2"},       // how a filter was understood
-	{regexp.MustCompile(`'newRoot' expression  must`), "'replacement document'  must"}, // which name a $replaceWith has depends on how it was optimised
 	{regexp.MustCompile(` Input document: \{.*?\}","code"`), ` Input document: {}","code"`}, // without the parts that are not needed
 }
 

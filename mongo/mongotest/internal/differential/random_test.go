@@ -49,6 +49,7 @@ type campaign struct {
 
 	next, asked, fine  atomic.Int64
 	differing, passing atomic.Int64 // differences, and those that did not show again
+	ended              atomic.Int64 // sequences during which the real server ended, each time that they were asked
 	kindsMu            sync.Mutex
 	kinds              map[string]int
 }
@@ -61,8 +62,8 @@ func TestRandomCommands(t *testing.T) {
 		wg.Go(func() {
 			for n := c.next.Add(1); n <= 1+wanted()/perSequence; n = c.next.Add(1) {
 				if err := c.sequence(p, uint64(n)); err != nil {
-					t.Error(err)
-					return
+					t.Logf("not compared, since the real server ended: %v", err)
+					c.ended.Add(1)
 				}
 			}
 		})
@@ -102,6 +103,9 @@ func (c *campaign) problems() []string {
 	if passing := c.passing.Load(); passing*20_000 > max(asked, 100_000) {
 		list = append(list, fmt.Sprintf("%d differences did not show again", passing))
 	}
+	if ended := c.ended.Load(); ended*50*perSequence > max(asked, 100_000) {
+		list = append(list, fmt.Sprintf("the real server ended during %d sequences", ended))
+	}
 	if fine*2 < asked {
 		list = append(list, fmt.Sprintf("only %d of %d commands succeeded", fine, asked))
 	}
@@ -111,21 +115,24 @@ func (c *campaign) problems() []string {
 // TestOneDifferenceFailsARandomRun checks that nothing but the grammar keeps a difference out.
 func TestOneDifferenceFailsARandomRun(t *testing.T) {
 	for _, c := range []struct {
-		rule                            string
-		asked, fine, differing, passing int64
-		problems                        int
+		rule                                   string
+		asked, fine, differing, passing, ended int64
+		problems                               int
 	}{
-		{"no difference", 100_000, 80_000, 0, 0, 0},
-		{"one difference in 100,000 commands", 100_000, 80_000, 1, 0, 1},
-		{"differences that did not show again, one in 20,000 commands", 100_000, 80_000, 0, 5, 0},
-		{"more of them", 100_000, 80_000, 0, 6, 1},
-		{"most commands are refused", 100_000, 49_999, 0, 0, 1},
+		{"no difference", 100_000, 80_000, 0, 0, 0, 0},
+		{"one difference in 100,000 commands", 100_000, 80_000, 1, 0, 0, 1},
+		{"differences that did not show again, one in 20,000 commands", 100_000, 80_000, 0, 5, 0, 0},
+		{"more of them", 100_000, 80_000, 0, 6, 0, 1},
+		{"the real server ended during one sequence in fifty", 100_000, 80_000, 0, 0, 33, 0},
+		{"more often", 100_000, 80_000, 0, 0, 34, 1},
+		{"most commands are refused", 100_000, 49_999, 0, 0, 0, 1},
 	} {
 		var run campaign
 		run.asked.Store(c.asked)
 		run.fine.Store(c.fine)
 		run.differing.Store(c.differing)
 		run.passing.Store(c.passing)
+		run.ended.Store(c.ended)
 		if got := run.problems(); len(got) != c.problems {
 			t.Errorf("%s: the problems are %q, want %d", c.rule, got, c.problems)
 		}
@@ -166,7 +173,7 @@ func (c *campaign) run(p *pair, list []statement) error {
 		if a.succeeded {
 			c.fine.Add(1)
 		}
-		if a.same() {
+		if a.same() || a.sameButForAlias() {
 			continue
 		}
 		if !p.differsAgain(history) {
@@ -178,6 +185,15 @@ func (c *campaign) run(p *pair, list []statement) error {
 		return nil
 	}
 	return nil
+}
+
+// asAlias gives an error of $replaceRoot the words of one of $replaceWith.
+var asAlias = strings.NewReplacer("'newRoot' expression", "'replacement document'")
+
+// sameButForAlias reports whether the replies are the same but for the name that an error gives to $replaceWith. The real server calls it
+// $replaceRoot where it has optimised the pipeline.
+func (a *answer) sameButForAlias() bool {
+	return asAlias.Replace(a.ours.text) == asAlias.Replace(a.theirs.text)
 }
 
 // differsAgain reports whether the last command of several is answered otherwise also when they are asked again, twice if need be.
