@@ -56,7 +56,7 @@ func (p *progress) end() {
 	close(p.done)
 	p.wg.Wait()
 	if p.live {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(p.w, clearLine)
 	}
 }
 
@@ -116,5 +116,5 @@ func (p *progress) writeLocked() {
 		}
 		text += separator + name
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", text[:min(len(text), p.columns-1)])
+	fmt.Fprintf(p.w, "%s%s", clearLine, text[:min(len(text), p.columns-1)])
 }
