@@ -57,8 +57,20 @@ type noting struct {
 }
 
 func (n *noting) UpdateOne(_ context.Context, filter, change any, _ ...options.Lister[options.UpdateOneOptions]) (*official.UpdateResult, error) {
-	n.updates = append(n.updates, Update{Filter: filter.(bson.D), Change: change.(bson.D)})
+	n.updates = append(n.updates, Update{Filter: decode(filter), Change: decode(change)})
 	return &official.UpdateResult{MatchedCount: 1, Acknowledged: true}, nil
+}
+
+// decode returns a document that package mongo/once sends, which is a bson.D or its bytes.
+func decode(document any) bson.D {
+	if raw, ok := document.(bson.Raw); ok {
+		var d bson.D
+		if err := bson.Unmarshal(raw, &d); err != nil {
+			panic(err)
+		}
+		return d
+	}
+	return document.(bson.D)
 }
 
 func TestPartOfTheCommandsOfOnce(t *testing.T) {
