@@ -29,7 +29,8 @@ type aggregation struct {
 	stages    []byte
 	let       []byte
 	collating
-	cursor  bool // the option is there
+	flaw    error // of the collation, which is found after those of the stages' names
+	cursor  bool  // the option is there
 	bypass  bool // do not validate the written documents
 	explain bool // tell the plan
 }
@@ -135,7 +136,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
-		return a.parseCollation(e)
+		a.flaw = a.parseCollation(e)
 	case "explain":
 		if e.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
@@ -148,8 +149,12 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 // inheritFor gives the aggregation the collation of its collection, unless it reads changes.
 func (a *aggregation) inheritFor(x *exec) {
 	first := query.Lookup(query.Lookup(a.stages, "0").Data, changes.Stage)
-	if x.command.coll != "" && first.Missing() {
-		a.inherit(x, x.command.full)
+	if x.command.coll == "" || !first.Missing() {
+		return
+	}
+	a.inherit(x, x.command.full)
+	if a.own && a.flaw == nil {
+		a.flaw = x.unfit(&a.collating)
 	}
 }
 
@@ -162,8 +167,8 @@ func (a *aggregation) parse(o pipeline.Options) error {
 	if !a.cursor {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
-	if a.stages == nil {
-		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
+	if a.flaw != nil {
+		return cmp.Or(pipeline.Survey(a.stages, o), a.flaw)
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.

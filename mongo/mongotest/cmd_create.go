@@ -39,6 +39,9 @@ func cmdCreate(x *exec) error {
 		return err
 	}
 	idIndex := x.arg("idIndex")
+	if o.Uncollated != nil && !idIndex.Missing() {
+		return o.Uncollated
+	}
 	if err := checkIDCollation(idIndex.Data, o.Collation); err != nil {
 		return err
 	}
@@ -149,6 +152,9 @@ func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {
 		return err
+	}
+	if wanted.Uncollated != nil && d.Options.SameButForCollation(wanted) {
+		return wanted.Uncollated
 	}
 	has, want := d.Options.Shown(), wanted.Requested()
 	if query.EqualDocuments(has, wanted.Shown()) {

@@ -97,7 +97,7 @@ func (x *exec) beExplained(doc []byte) error {
 
 // explain writes the plan of the command, which is the one that is to be explained.
 func (x *exec) explain(level explain.Verbosity) error {
-	if err := x.collectionName(); err != nil {
+	if err := x.explainedTarget(); err != nil {
 		return err
 	}
 	x.result.target = x.command.full
@@ -119,6 +119,17 @@ func (x *exec) explain(level explain.Verbosity) error {
 	}
 	x.result.out = x.appendExplained(dst)
 	return nil
+}
+
+// explainedTarget reads the name of the collection. As in the real server, a missing field is found first.
+func (x *exec) explainedTarget() error {
+	switch x.command.name {
+	case "update":
+		return x.targetOf("updates")
+	case "delete":
+		return x.targetOf("deletes")
+	}
+	return x.collectionName()
 }
 
 // planOf finds the plan of a search, and runs it.

@@ -44,6 +44,13 @@ func (c *collating) fits(view *store.Collection) error {
 	return nil
 }
 
+// unfit returns the error of fits if the command is on a view.
+func (x *exec) unfit(c *collating) error {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	return c.fits(x.conn.member.data.Collections[x.command.full])
+}
+
 var errViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation")
 
 // ownCollation reads the collation of one statement of several: a mistake in it is an error of that statement alone.
@@ -71,7 +78,7 @@ func (x *exec) defaultCollation(ns string) *collation.Collation {
 
 // joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
 func (x *exec) joinedViewsLocked(a *aggregation) error {
-	if !x.conn.member.data.Collates() {
+	if a.collation == nil && !x.conn.member.data.Collates() {
 		return nil
 	}
 	involved := store.Joined(a.stages)

@@ -100,12 +100,14 @@ func (e *explained) ofDistinct(x *exec) error {
 
 // statement returns the only statement of a write command.
 func (x *exec) statement(field string) ([]byte, error) {
-	list := x.arg(field)
-	statements := query.Elements(list.Data)
-	if !list.IsArray() || len(statements) != 1 || !statements[0].IsDocument() {
-		return nil, mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
+	statements, err := x.batchDocuments(field)
+	if err == nil && len(statements) != 1 {
+		err = mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
 	}
-	return statements[0].Data, nil
+	if err != nil {
+		return nil, err
+	}
+	return statements[0], nil
 }
 
 func (e *explained) ofUpdate(x *exec) error {

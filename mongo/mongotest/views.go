@@ -225,6 +225,8 @@ func (x *exec) otherView(has, want *store.Options) error {
 	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
 		return mongoerr.Errorf(mongoerr.NamespaceExists,
 			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
+	case has.ViewOn != "" && want.Uncollated != nil:
+		return want.Uncollated
 	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there,
 			query.DocumentText(has.ShownCollation()), query.DocumentText(want.AskedCollation()))

@@ -45,23 +45,28 @@ func Parse(doc []byte) (*Collation, error) {
 	if len(doc) <= len(query.EmptyDocument) {
 		return nil, nil
 	}
-	return ParseOption("", doc)
+	s := newSpecification("")
+	if err := s.parse(doc); err != nil {
+		return nil, err
+	}
+	return s.collation(doc)
+}
+
+// Option is a collation that a command has as an option.
+type Option struct {
+	Collation *Collation
+	Requested []byte // as the command's errors have it
+	Flaw      error  // why there is no such collation: an error that the command has later than those of single fields
 }
 
 // ParseOption is Parse of a command's option that must not be empty. Its errors name the command, and have what the document does not say.
-func ParseOption(command string, doc []byte) (*Collation, error) {
+func ParseOption(command string, doc []byte) (o Option, err error) {
 	s := newSpecification(command)
-	if err := s.parse(doc); err != nil || s.locale == "simple" {
-		return nil, err
+	if err = s.parse(doc); err == nil {
+		o.Requested = s.requested()
+		o.Collation, o.Flaw = s.collation(doc)
 	}
-	return s.compile(doc)
-}
-
-// Requested returns a command's option, of which ParseOption found no error, as the command's other errors have it.
-func Requested(command string, doc []byte) []byte {
-	s := newSpecification(command)
-	_ = s.parse(doc)
-	return s.requested()
+	return o, err
 }
 
 func newSpecification(command string) *specification {
@@ -165,6 +170,14 @@ func (s *specification) truth(name string, v query.Value, to *bool) error {
 	}
 	*to = v.True()
 	return nil
+}
+
+// collation is the compiled collation, nil without error for one that compares bytes.
+func (s *specification) collation(doc []byte) (*Collation, error) {
+	if s.locale == "simple" {
+		return nil, nil
+	}
+	return s.compile(doc)
 }
 
 // compile makes the collator, by the options' names in language tags.

@@ -3,6 +3,8 @@ package expr
 import (
 	"math"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -21,10 +23,11 @@ var arithmeticOperators = []operator{
 	{name: "$sigmoid", parse: parseSigmoid},
 }
 
-// folded applies step to the arguments from the left, and ends with null at the first that is null or absent.
+// folded applies step to the arguments from the left, and ends with null at the first that is null or absent. The result of ints is one
+// if it fits, whatever the steps before it were.
 func folded(start Value, step func(total, v Value) (Value, error)) func(*Env, []Expression) (Value, error) {
 	return func(env *Env, args []Expression) (Value, error) {
-		total := start
+		total, ints := start, true
 		for _, arg := range args {
 			v, err := arg.Eval(env)
 			if err != nil {
@@ -36,6 +39,10 @@ func folded(start Value, step func(total, v Value) (Value, error)) func(*Env, []
 			if total, err = step(total, v); err != nil {
 				return missing, err
 			}
+			ints = ints && v.Type == bson.TypeInt32
+		}
+		if ints && total.Type == bson.TypeInt64 {
+			total = integerValue(total.AsInt64(), false)
 		}
 		return total, nil
 	}

@@ -15,7 +15,7 @@ var sets = map[string]*Set{
 		}),
 	},
 	"aggregate": {
-		name: "aggregate", numbers: "double, int, long, decimal", truths: "double, int, long, bool, decimal",
+		name: "aggregate", required: []string{"pipeline"}, numbers: "double, int, long, decimal", truths: "double, int, long, bool, decimal",
 		kinds: kindsOf(map[Kind]string{
 			anything: "pipeline cursor explain", aHint: "hint", anObject: "collation let", aTruth: "bypassDocumentValidation", plainBool: "allowDiskUse",
 		}),

@@ -128,8 +128,8 @@ func (s *bucketStage) checkBoundaries(c query.Collation) error {
 	return nil
 }
 
-func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
-	groups, err := s.grouped(r, docs, func(doc []byte) (Value, error) {
+func (s *bucketStage) buckets(r *runner, in stream) ([][]byte, error) {
+	groups, err := s.grouped(r, in, func(doc []byte) (Value, error) {
 		v, err := r.eval(s.by, doc)
 		if err != nil {
 			return missing, err

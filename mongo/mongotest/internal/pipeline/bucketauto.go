@@ -91,9 +91,12 @@ type keyed struct {
 	doc []byte
 }
 
-func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
-	rest := make([]keyed, 0, len(docs))
-	for _, doc := range docs {
+func (s *bucketAuto) buckets(r *runner, in stream) ([][]byte, error) {
+	var rest []keyed
+	for doc, err := range in {
+		if err != nil {
+			return nil, err
+		}
 		key, err := r.eval(s.by, doc)
 		if err != nil {
 			return nil, err
@@ -106,7 +109,7 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 	if err := query.SortStable(r.Work, rest, func(a, b keyed) int { return r.compare(a.key, b.key) }); err != nil {
 		return nil, err
 	}
-	size := max(1, int(math.Round(float64(len(docs))/float64(s.n))))
+	size := max(1, int(math.Round(float64(len(rest))/float64(s.n))))
 	var groups []*bucket
 	end := missing // of the last bucket
 	for len(rest) > 0 {

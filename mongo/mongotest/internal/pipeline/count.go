@@ -25,7 +25,7 @@ func parseCount(_ *parser, _ string, spec Value) (stage, error) {
 	case name == "_id":
 		return nil, mongoerr.Errorf(9039800, "the count field cannot be '_id'")
 	}
-	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) {
+	return ofAll(func(_ *runner, docs [][]byte) ([][]byte, error) {
 		if len(docs) == 0 {
 			return nil, nil
 		}

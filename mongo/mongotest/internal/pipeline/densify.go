@@ -54,7 +54,7 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 			"One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
 				"You may have meant to specify 'full' bounds.")
 	}
-	return blocking(s.filled), nil
+	return ofAll(s.filled), nil
 }
 
 func (s *densify) parsePartition(list Value) error {

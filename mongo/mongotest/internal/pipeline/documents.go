@@ -12,7 +12,7 @@ func parseDocuments(p *parser, _ string, spec Value) (stage, error) {
 	if err != nil {
 		return nil, because("Invalid $documents", err)
 	}
-	return blocking(func(r *runner, _ [][]byte) ([][]byte, error) {
+	return ofAll(func(r *runner, _ [][]byte) ([][]byte, error) {
 		v, err := r.eval(e, query.EmptyDocument)
 		if err != nil {
 			return nil, err

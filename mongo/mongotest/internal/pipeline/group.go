@@ -148,18 +148,21 @@ func (s singleField) Eval(env *expr.Env) (Value, error) {
 }
 
 // groups returns one document for each value of the _id, in the order in which they come up.
-func (s *group) groups(r *runner, docs [][]byte) ([][]byte, error) {
-	return s.grouped(r, docs, func(doc []byte) (Value, error) {
+func (s *group) groups(r *runner, in stream) ([][]byte, error) {
+	return s.grouped(r, in, func(doc []byte) (Value, error) {
 		v, err := r.eval(s.id, doc)
 		return orNull(v), err
 	})
 }
 
 // grouped puts each document into the group of its key.
-func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (Value, error)) ([][]byte, error) {
+func (a *accumulators) grouped(r *runner, in stream, key func(doc []byte) (Value, error)) ([][]byte, error) {
 	var groups []*bucket
 	known := make(map[string]*bucket)
-	for _, doc := range docs {
+	for doc, err := range in {
+		if err != nil {
+			return nil, err
+		}
 		id, err := key(doc)
 		if err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ func parseSample(_ *parser, _ string, spec Value) (stage, error) {
 	if n < 1 {
 		return nil, mongoerr.Errorf(28747, "size argument to $sample must be a positive integer")
 	}
-	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) { return choose(r, docs, n), nil }), nil
+	return ofAll(func(r *runner, docs [][]byte) ([][]byte, error) { return choose(r, docs, n), nil }), nil
 }
 
 // choose returns n of the documents in random order.

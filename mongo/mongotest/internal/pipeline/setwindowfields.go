@@ -37,6 +37,7 @@ type windowValues func(i int) (Value, error)
 
 // partition is the documents that window functions look at, in order.
 type partition struct {
+	flaw error // why there is no such partition
 	docs    [][]byte
 	key     fieldPath // of the order; nil for none
 	keys    []Value   // of the documents, nil if none was asked for yet
@@ -144,16 +145,16 @@ func (s *windowStage) field(p *parser, f field) error {
 // run needs all documents before it returns the first, but computes the fields of one no sooner than it is asked for.
 func (s *windowStage) run(r *runner, in stream) stream {
 	return func(yield func([]byte, error) bool) {
-		docs, err := collect(in)
-		var parts []*partition
-		if err == nil {
-			parts, err = s.partitions(r, docs)
-		}
+		parts, err := s.partitions(r, in)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		for _, part := range parts {
+			if part.flaw != nil {
+				yield(nil, part.flaw)
+				return
+			}
 			for doc, err := range s.setIn(r, part) {
 				if !yield(doc, err) || err != nil {
 					return
@@ -196,9 +197,12 @@ type fixed struct{ value Value }
 func (f *fixed) Eval(*expr.Env) (Value, error) { return f.value, nil }
 
 // partitions splits documents by the value of partitionBy, in its order, and sorts each part.
-func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error) {
-	keyedDocs := make([]keyed, len(docs))
-	for i, doc := range docs {
+func (s *windowStage) partitions(r *runner, in stream) ([]*partition, error) {
+	var keyedDocs []keyed
+	for doc, err := range in {
+		if err != nil {
+			return nil, err
+		}
 		key, err := s.partitionKey(r, doc)
 		if err != nil {
 			return nil, err
@@ -206,13 +210,17 @@ func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error)
 		if err := s.order.Check(doc); err != nil {
 			return nil, err
 		}
-		keyedDocs[i] = keyed{key, doc}
+		keyedDocs = append(keyedDocs, keyed{key, doc})
 	}
 	if err := s.sort(r, keyedDocs); err != nil {
 		return nil, err
 	}
 	var parts []*partition
 	for i, k := range keyedDocs {
+		if k.key.IsArray() {
+			flaw := mongoerr.Errorf(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
+			return append(parts, &partition{flaw: flaw}), nil
+		}
 		if i == 0 || r.compare(k.key, keyedDocs[i-1].key) != 0 {
 			parts = append(parts, &partition{key: s.key()})
 		}
@@ -259,8 +267,5 @@ func (s *windowStage) partitionKey(r *runner, doc []byte) (Value, error) {
 		return null, nil
 	}
 	v, err := r.eval(s.by, doc)
-	if err == nil && v.IsArray() {
-		err = mongoerr.Errorf(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
-	}
 	return orNull(v), err
 }

@@ -28,7 +28,7 @@ func parseSort(p *parser, _ string, spec Value) (stage, error) {
 type sorting struct{ keys *query.Sort }
 
 func (s *sorting) run(r *runner, in stream) stream {
-	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(r.Work, s.keys, docs) }).run(r, in)
+	return blocking(s.sorted).run(r, in)
 }
 
 // SortByID returns a $sort by _id alone behind nothing but $matches, nil if there is none.
@@ -53,17 +53,22 @@ func (p *Pipeline) InOrder() *Pipeline {
 	return &rest
 }
 
-// sortDocuments sorts documents; not all can be.
-func sortDocuments(w *query.Work, keys *query.Sort, docs [][]byte) error {
-	for _, doc := range docs {
-		if err := keys.Check(doc); err != nil {
-			return err
+// sorted sorts documents; not all can be.
+func (s *sorting) sorted(r *runner, in stream) ([][]byte, error) {
+	var docs [][]byte
+	for doc, err := range in {
+		if err == nil {
+			err = s.keys.Check(doc)
 		}
-		if err := w.Bytes(len(doc)); err != nil {
-			return err
+		if err == nil {
+			err = r.Work.Bytes(len(doc))
 		}
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
 	}
-	return keys.Order(w, docs)
+	return docs, s.keys.Order(r.Work, docs)
 }
 
 // sortKeys compiles a sort order; nil for an empty one.

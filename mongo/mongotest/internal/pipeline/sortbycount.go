@@ -29,8 +29,8 @@ func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) {
-		groups, err := s.groups(r, docs)
+	return blocking(func(r *runner, in stream) ([][]byte, error) {
+		groups, err := s.groups(r, in)
 		if err != nil {
 			return nil, err
 		}

@@ -88,15 +88,21 @@ func (f perDocument) run(r *runner, in stream) stream {
 	})
 }
 
-// blocking is a stage that needs all documents before it returns the first.
-type blocking func(r *runner, docs [][]byte) ([][]byte, error)
+// blocking is a stage that takes all documents before it returns the first. It evaluates each before it takes the next, so that of two
+// errors that of the earlier document is reported.
+type blocking func(r *runner, in stream) ([][]byte, error)
 
 func (f blocking) run(r *runner, in stream) stream {
-	return deferred(func() ([][]byte, error) {
+	return deferred(func() ([][]byte, error) { return f(r, in) })
+}
+
+// ofAll is a blocking stage that evaluates nothing before it has all documents.
+func ofAll(f func(r *runner, docs [][]byte) ([][]byte, error)) blocking {
+	return func(r *runner, in stream) ([][]byte, error) {
 		docs, err := collect(in)
 		if err != nil {
 			return nil, err
 		}
 		return f(r, docs)
-	})
+	}
 }

@@ -21,7 +21,7 @@ type Options struct {
 	validator []byte // nil for none
 	Filter    *query.Filter
 	computes  bool   // the filter has expressions
-	Refused   error  // the error of the validator
+	Refused   error  // the error of the collation or the validator
 	level     string // "" for the default, strict
 	ViewOn    string // of a view; "" for a collection
 	Pipeline  []byte // of a view: an array
@@ -30,6 +30,8 @@ type Options struct {
 	Collation *collation.Collation // the default of what compares strings in it; nil for none
 
 	asked []byte // the same as errors have it, nil if none was asked for
+
+	Uncollated error // why there is no collation although one was asked for
 
 	Images bool // change streams can tell what documents were before and after
 
@@ -47,6 +49,11 @@ func (o *Options) Shown() []byte { return o.shown(o.Collation.Shown()) }
 // Requested returns the options as the error of a command that asks for them has them.
 func (o *Options) Requested() []byte {
 	return o.shown(o.asked)
+}
+
+// SameButForCollation reports whether two collections have the same options besides the collation.
+func (o *Options) SameButForCollation(p *Options) bool {
+	return query.EqualDocuments(o.shown(nil), p.shown(nil))
 }
 
 // ShownCollation returns the collation, an empty document for none.
@@ -135,9 +142,9 @@ func (o *Options) Read(command string, e *wire.Element) (found bool, err error) 
 	case "validator", "validationLevel", "validationAction":
 		err = o.validation(command, e)
 	case "collation":
-		if o.Collation, err = collation.ParseOption(command, e.Value); err == nil {
-			o.asked = collation.Requested(command, e.Value)
-		}
+		var c collation.Option
+		c, err = collation.ParseOption(command, e.Value)
+		o.Collation, o.asked, o.Uncollated = c.Collation, c.Requested, c.Flaw
 	case ImagesOption:
 		o.Images, err = ParseImages(command, v)
 	case "viewOn", "pipeline":
@@ -249,9 +256,12 @@ func (o *Options) Check() error {
 		if o.Pipeline == nil {
 			o.Pipeline = query.EmptyDocument
 		}
-		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked}
+		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked, Uncollated: o.Uncollated}
 	}
-	if o.Filter != nil && o.Collation != nil {
+	switch {
+	case o.Uncollated != nil:
+		o.Refused = o.Uncollated
+	case o.Filter != nil && o.Collation != nil:
 		o.Refused = o.compileValidator(o.validator)
 	}
 	return nil
