@@ -31,8 +31,8 @@ type aggregation struct {
 	collating
 	flaw    error // of the collation, which is found after those of the stages' names
 	cursor  bool  // the option is there
-	bypass  bool // do not validate the written documents
-	explain bool // tell the plan
+	bypass  bool  // do not validate the written documents
+	explain bool  // tell the plan
 }
 
 func cmdAggregate(x *exec) error {

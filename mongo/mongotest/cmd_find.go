@@ -174,7 +174,7 @@ func (x *exec) search(s *search, p scan) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sort := s.order(); sort != nil && (len(list) > 1 || !s.filter.OnlyID(p.view.Collation())) { // one document with an _id is not sorted
+	if sort := s.order(); sort != nil && (len(list) > 1 || s.skip > 0 || !s.filter.OnlyID(p.view.Collation())) { // one document with an _id is not sorted
 		for _, r := range list {
 			if err := sort.Check(r.Doc); err != nil {
 				return nil, x.executing(x.command.name, err)

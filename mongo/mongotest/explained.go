@@ -208,15 +208,26 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 	if err != nil {
 		return view, err
 	}
+	if c == nil && e.filter.Text() != nil && e.Kind != explain.Count {
+		return view, store.NoTextIndex(x.command.full, true)
+	}
 	e.hint.Collation = e.collation
 	if e.Index, err = e.hint.Resolve(x.command.full, c); err != nil || c == nil {
 		return view, err
 	}
 	if e.searches() {
-		if _, err := c.Def.Searching(x.command.full, &e.filter, &e.hint, e.Index); err != nil {
+		found, err := c.Def.Searching(x.command.full, &e.filter, &e.hint, e.Index)
+		switch {
+		case err != nil:
+		case found.Flaw != nil:
+			err = fields.Unsupported("explain", "of a $near whose point is outside of its index")
+		case found.Prefixed() || !explain.Plain(e.Filter):
+			err = fields.Unsupported("explain", "of a $text in an $or or with a prefix")
+		}
+		if err != nil {
 			return view, err
 		}
-		return view, fields.Unsupported("explain", "of a $near or $text")
+		e.Search = &explain.Search{Search: found, Distance: x.distanceOf(e)}
 	}
 	e.Indexes = c.Def.Indexes
 	return c.Frozen(), nil
@@ -225,17 +236,29 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 // matchOf compiles filters as those of the command.
 func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (bool, error), error) {
-		hooks, err := x.hooks()
-		if err != nil {
-			return nil, err
-		}
-		var f query.Filter
-		if err := f.ParseCollated(filter, hooks, e.rule()); err != nil {
-			return nil, err
-		}
-		m := &query.Matching{Vars: e.vars, Work: x.work()}
-		return func(doc []byte) (bool, error) { return f.MatchWith(doc, m) }, nil
+		f, m, err := x.filterOf(e, filter)
+		return func(doc []byte) (bool, error) { return f.MatchWith(doc, m) }, err
 	}
+}
+
+// distanceOf compiles a $near as that of the command.
+func (x *exec) distanceOf(e *explained) func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
+	return func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
+		f, m, err := x.filterOf(e, filter)
+		return func(doc []byte) (query.Value, bool, error) {
+			ok, err := f.MatchWith(doc, m)
+			return m.Found.Distance, ok, err
+		}, err
+	}
+}
+
+func (x *exec) filterOf(e *explained, filter []byte) (f *query.Filter, m *query.Matching, err error) {
+	hooks, err := x.hooks()
+	f = &query.Filter{}
+	if err == nil {
+		err = f.ParseCollated(filter, hooks, e.rule())
+	}
+	return f, &query.Matching{Vars: e.vars, Work: x.work()}, err
 }
 
 // comparer compiles the command's sort.

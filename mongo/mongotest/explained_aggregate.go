@@ -1,9 +1,6 @@
 package mongotest
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
@@ -65,75 +62,7 @@ func (x *exec) explainAggregate(level explain.Verbosity) error {
 // pushedDown returns the search that the first stages of a pipeline are, and how many these are.
 func (x *exec) pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
 	e := &explained{criteria: criteria{hint: a.hint, collating: a.collating}}
-	var filters []query.Value
-	last := 0 // the kind of the last stage that was taken
-	kinds := []string{"$match", "$sort", "$skip", "$limit"}
-	taken := 0
-	for _, stage := range stages {
-		it := wire.Elements(stage.Data)
-		it.Next()
-		kind, v := slices.Index(kinds, string(it.Key)), query.Of(it.Element)
-		if kind < last || kind == last && kind > 0 {
-			break
-		}
-		switch kind {
-		case 0:
-			filters = append(filters, v)
-		case 1:
-			e.Sort = v.Data
-		case 2:
-			e.Skip, _ = v.Integer()
-		case 3:
-			e.Limit, _ = v.Integer()
-		}
-		last = kind
-		taken++
-	}
-	e.Filter = allOf(filters)
-	if projection := simpleProjection(stages[taken:]); projection != nil {
-		e.Projection = projection
-		taken++
-	}
-	return e, taken
-}
-
-// simpleProjection returns the projection of a pipeline's last stage, if it only keeps or leaves out fields.
-func simpleProjection(stages []query.Value) []byte {
-	if len(stages) != 1 {
-		return nil
-	}
-	v := query.Lookup(stages[0].Data, "$project")
-	if !v.IsDocument() {
-		return nil
-	}
-	at, dst := wire.BeginDocument(nil)
-	if id := query.Lookup(v.Data, "_id"); id.Missing() {
-		dst = wire.AppendBool(dst, "_id", true)
-	}
-	for it := wire.Elements(v.Data); it.Next(); {
-		f := query.Of(it.Element)
-		if !f.IsNumber() || strings.Contains(string(it.Key), ".") {
-			return nil
-		}
-		dst = wire.AppendBool(dst, string(it.Key), f.True())
-	}
-	return wire.EndDocument(dst, at)
-}
-
-// allOf returns one filter for several.
-func allOf(filters []query.Value) []byte {
-	if len(filters) == 1 {
-		return filters[0].Data
-	}
-	at, dst := wire.BeginDocument(nil)
-	if len(filters) > 0 {
-		list, d := wire.BeginArray(dst, "$and")
-		for i, f := range filters {
-			d = wire.AppendDocument(d, wire.ArrayKey(i), f.Data)
-		}
-		dst = wire.EndDocument(d, list)
-	}
-	return wire.EndDocument(dst, at)
+	return e, e.PushDown(stages)
 }
 
 // appendStages writes the cursor with the plan, and the stages behind it, with the number of documents that each gives.

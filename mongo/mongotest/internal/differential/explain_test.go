@@ -1,7 +1,9 @@
 package differential
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -20,13 +22,37 @@ func asExplained(command, reply bson.D) bson.D {
 	if !explained {
 		return reply
 	}
-	return comparedPart(reply).(bson.D)
+	reply = comparedPart(without(reply, notCompared)).(bson.D)
+	if strings.Contains(fmt.Sprint(reply), "GEO_NEAR_") {
+		return without(reply, ofRings).(bson.D)
+	}
+	return reply
+}
+
+// ofRings are the figures that tell how the real server searches ring by ring around the point of a $near.
+var ofRings = []string{"works", "needTime", "totalKeysExamined", "totalDocsExamined", "searchIntervals", "inputStages"}
+
+// without takes fields of some names out of a value.
+func without(v any, names []string) any {
+	switch v := v.(type) {
+	case bson.D:
+		near := slices.ContainsFunc(v, func(e bson.E) bool { return e.Key == "stage" && strings.HasPrefix(fmt.Sprint(e.Value), "GEO_NEAR_") })
+		v = slices.DeleteFunc(v, func(e bson.E) bool { return slices.Contains(names, e.Key) || near && e.Key == "inputStage" })
+		for i := range v {
+			v[i].Value = without(v[i].Value, names)
+		}
+		return v
+	case bson.A:
+		for i := range v {
+			v[i] = without(v[i], names)
+		}
+	}
+	return v
 }
 
 func comparedPart(v any) any {
 	switch v := v.(type) {
 	case bson.D:
-		v = slices.DeleteFunc(v, func(e bson.E) bool { return slices.Contains(notCompared, e.Key) })
 		for i := range v {
 			v[i].Value = comparedPart(v[i].Value)
 			if list, ok := v[i].Value.(bson.A); ok && (v[i].Key == "rejectedPlans" || v[i].Key == "allPlansExecution") {

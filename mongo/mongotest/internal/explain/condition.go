@@ -53,6 +53,9 @@ func parseField(path string, v query.Value) []*condition {
 	if !hasOperators(v) {
 		return []*condition{{op: "$eq", path: path, value: v}}
 	}
+	if first := query.ObjectOf(v.Data)[0].Name; first == "$near" || first == "$nearSphere" || first == "$geoNear" {
+		return []*condition{{op: "$near", path: path, value: v}}
+	}
 	var list []*condition
 	options := query.Lookup(v.Data, "$options")
 	for it := wire.Elements(v.Data); it.Next(); {
@@ -305,6 +308,8 @@ func (c *condition) append(dst []byte) []byte {
 		return wire.EndDocument(wire.EndDocument(dst, not), at)
 	case c.path == "":
 		return wire.AppendValue(dst, c.op, c.value.Type, c.value.Data)
+	case c.op == "$near":
+		return wire.AppendDocument(dst, c.path, c.value.Data)
 	}
 	at, dst := wire.BeginEmbedded(dst, c.path)
 	return wire.EndDocument(c.appendOperator(dst), at)

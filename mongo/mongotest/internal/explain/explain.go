@@ -69,6 +69,10 @@ func New(q *Query) (*Plan, error) {
 
 // choose settles the plan.
 func (p *planner) choose(plan *Plan) {
+	if p.Search != nil {
+		plan.root = p.ending(p.searched())
+		return
+	}
 	if p.simple(plan) {
 		return
 	}
@@ -95,7 +99,7 @@ func (p *planner) simple(plan *Plan) bool {
 		plan.root, plan.condition = &nothing{reason: "nonExistentNamespace"}, nil
 	case !p.Exists:
 		plan.root = p.ending(&nothing{reason: "nonExistentNamespace"})
-		if p.Kind == Count && everything(p.condition) {
+		if p.Kind == Count {
 			plan.condition = nil
 		}
 	case p.Kind == Count && everything(p.condition) && p.Index == nil && p.Natural == 0:

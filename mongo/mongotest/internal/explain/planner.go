@@ -332,7 +332,11 @@ func (p *planner) stages(c *candidate) stage {
 		s = &skip{withInput{input: s}, p.Skip, p.Skip}
 		return p.limited(p.projected(p.fetched(s, c, fetched || covered || p.ReturnKey), covered))
 	}
-	s = p.fetched(s, c, fetched || covered || p.ReturnKey && c.document == nil || p.countsKeys(c))
+	return p.finished(p.fetched(s, c, fetched || covered || p.ReturnKey && c.document == nil || p.countsKeys(c)), c, covered)
+}
+
+// finished puts around the stages that find documents those that sort, skip, project and limit them.
+func (p *planner) finished(s stage, c *candidate, covered bool) stage {
 	below := false
 	if c.sorts {
 		most := p.Limit
@@ -342,7 +346,7 @@ func (p *planner) stages(c *candidate) stage {
 		if below = p.projectsBelowSort(); below {
 			s = p.projected(s, false)
 		}
-		s = &sorting{withInput: withInput{input: s}, pattern: p.Sort, compare: p.compare, most: most, owned: p.Kind != Find}
+		s = &sorting{withInput: withInput{input: s}, pattern: sortPattern(p.Sort), compare: p.compare, most: most, owned: p.Kind != Find || scored(p.Sort)}
 	}
 	if p.Skip > 0 && p.Kind == Find {
 		s = &skip{withInput{input: s}, p.Skip, p.Skip}

@@ -45,6 +45,8 @@ type Query struct {
 	Indexes []*store.Index
 	Express bool // the server has the stages EXPRESS, as since 8.0
 
+	Search *Search // of a $near or $text, nil if the filter has none
+
 	Match   func(filter []byte) (func(doc []byte) (bool, error), error) // compiles a filter
 	Compare func(sort []byte) (func(a, b []byte) int, error)            // compiles a sort
 }

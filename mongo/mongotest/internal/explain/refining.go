@@ -13,6 +13,7 @@ type fetch struct {
 	asks *test
 	ns   string
 	docs int32
+	has  bool // the documents are there already
 }
 
 func (*fetch) name() string                   { return "FETCH" }
@@ -36,7 +37,11 @@ func (s *fetch) step() (state, *store.Record) {
 }
 
 func (s *fetch) appendFigures(dst []byte) []byte {
-	return wire.AppendInt32(wire.AppendInt32(dst, "docsExamined", s.docs), "alreadyHasObj", 0)
+	already := int32(0)
+	if s.has {
+		already = s.docs
+	}
+	return wire.AppendInt32(wire.AppendInt32(dst, "docsExamined", s.docs), "alreadyHasObj", already)
 }
 
 // limit ends after a number of documents.
@@ -146,10 +151,7 @@ func (s *sorting) appendPlan(dst []byte) []byte {
 
 func (s *sorting) appendFigures(dst []byte) []byte {
 	dst = wire.AppendBool(wire.AppendInt32(dst, "totalDataSizeSorted", s.size), "usedDisk", false)
-	for _, name := range [...]string{"spills", "spilledRecords", "spilledBytes", "spilledDataStorageSize"} {
-		dst = wire.AppendInt32(dst, name, 0)
-	}
-	return wire.AppendInt32(dst, "peakTrackedMemBytes", s.size)
+	return wire.AppendInt32(appendSpills(dst), "peakTrackedMemBytes", s.size)
 }
 
 // projecting makes other documents of those found.

@@ -120,6 +120,12 @@ func (r *reader) word(word string, space bool) {
 	to.WriteByte(' ')
 }
 
+// Asked is what a search asks: each list in order.
+type Asked struct{ Terms, Negated, Phrases, Without []string }
+
+// Asked returns what the search asks.
+func (s *Search) Asked() Asked { return Asked{s.terms, s.negative, s.phrases, s.without} }
+
 // Result is what a search found out about a document.
 type Result struct {
 	Score float64

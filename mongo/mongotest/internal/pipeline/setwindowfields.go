@@ -37,7 +37,7 @@ type windowValues func(i int) (Value, error)
 
 // partition is the documents that window functions look at, in order.
 type partition struct {
-	flaw error // why there is no such partition
+	flaw    error // why there is no such partition
 	docs    [][]byte
 	key     fieldPath // of the order; nil for none
 	keys    []Value   // of the documents, nil if none was asked for yet

@@ -1,10 +1,12 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -16,6 +18,13 @@ type TextSearch struct {
 	Language  string // "" for that of the index
 	Case      bool   // upper and lower case differ
 	Diacritic bool   // letters with marks differ from those without
+}
+
+// Whole returns the search with the defaults of what it does not say; the language is that of the index.
+func (t *TextSearch) Whole(language string) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(wire.AppendString(dst, "$search", t.Search), "$language", cmp.Or(t.Language, language))
+	return wire.EndDocument(wire.AppendBool(wire.AppendBool(dst, "$caseSensitive", t.Case), "$diacriticSensitive", t.Diacritic), at)
 }
 
 // textNode asks the index that the command found. Without one nothing matches.

@@ -15,7 +15,24 @@ import (
 type Search struct {
 	Text func(doc []byte, w *query.Work) (fulltext.Result, bool, error)
 	Flaw error // why the execution fails
+
+	Index *Index
+	Kind  string           // of the index's field of a $near
+	Words *fulltext.Search // nil for a $near
+	Asked []byte           // the whole $text, with the defaults of what it does not say
 }
+
+// Terms returns the words that a document has in the index of a $text, with their scores.
+func (s *Search) Terms(doc []byte) (map[string]float64, error) {
+	if s.Index.partial != nil && !s.Index.partial.Match(doc) {
+		return nil, nil
+	}
+	terms, err := s.Index.text.Terms(doc, (*query.Work)(nil))
+	return terms, textError(err)
+}
+
+// Prefixed reports whether the index of a $text has fields in front of the texts.
+func (s *Search) Prefixed() bool { return s.Words != nil && len(s.Index.textPrefix()) > 0 }
 
 // Searching finds the indexes that a filter's $near or $text needs, or returns why it cannot be answered.
 func (d *Definition) Searching(ns string, f *query.Filter, h *Hint, hinted *Index) (Search, error) {
@@ -36,10 +53,11 @@ func (d *Definition) nearBy(ns string, f *query.Filter, h *Hint, hinted *Index) 
 			if ix.Hidden || hinted != nil && hinted != ix || !ix.finds(f, near.Path(), kind) || !ix.fits(f) {
 				continue
 			}
+			found := Search{Index: ix, Kind: kind}
 			if kind == "2d" {
-				return Search{Flaw: near.Flaw(ix.limit("min", -180), ix.limit("max", 180))}, nil
+				found.Flaw = near.Flaw(ix.limit("min", -180), ix.limit("max", 180))
 			}
-			return Search{}, nil
+			return found, nil
 		}
 	}
 	return Search{}, h.noPlan("error enumerating plans for query", ns, near.Tree(), "unable to find index for $geoNear query")
@@ -142,7 +160,7 @@ func (d *Definition) textBy(ns string, f *query.Filter, h *Hint) (Search, error)
 				"Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to be indexed as well.")
 		}
 	}
-	return Search{Text: func(doc []byte, w *query.Work) (fulltext.Result, bool, error) {
+	return Search{Index: ix, Words: search, Asked: f.Text().Whole(ix.text.Language), Text: func(doc []byte, w *query.Work) (fulltext.Result, bool, error) {
 		if ix.partial != nil && !ix.partial.Match(doc) {
 			return fulltext.Result{}, false, nil
 		}
