@@ -157,7 +157,7 @@ func (e *explained) ofFindAndModify(x *exec) error {
 	if err != nil {
 		return err
 	}
-	e.Kind, e.Returns = explain.Update, true
+	e.Kind, e.Returns, e.After = explain.Update, true, f.after
 	if f.remove {
 		e.Kind = explain.Delete
 	}

@@ -21,8 +21,13 @@ type condition struct {
 }
 
 // parseFilter takes apart a filter that the server has accepted, and simplifies it.
-func parseFilter(doc []byte) *condition {
-	return simplified(&condition{op: "$and", children: parseAll(doc)})
+// match, if it is not nil, evaluates what is the same for each document.
+func parseFilter(doc []byte, match compiler) *condition {
+	c := &condition{op: "$and", children: parseAll(doc)}
+	if match != nil {
+		c = match.folded(c)
+	}
+	return simplified(c)
 }
 
 func parseAll(doc []byte) []*condition {
@@ -124,7 +129,7 @@ func parseElemMatch(path string, v query.Value) *condition {
 		query.Lookup(v.Data, "$nor").Missing() {
 		c.children = ordered(parseField(path, v))
 	} else {
-		c.value.Data = parseFilter(v.Data).document()
+		c.value.Data = parseFilter(v.Data, nil).document()
 	}
 	return c
 }

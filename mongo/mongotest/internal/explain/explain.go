@@ -36,7 +36,7 @@ type Plan struct {
 
 // New finds the plan of a query and runs it.
 func New(q *Query) (*Plan, error) {
-	p := &planner{Query: q, condition: parseFilter(q.Filter)}
+	p := &planner{Query: q, condition: parseFilter(q.Filter, q.Match)}
 	for it := wire.Elements(q.Sort); it.Next(); {
 		f := sortField{string(it.Key), 1}
 		if query.Of(it.Element).AsFloat64() < 0 {

@@ -129,7 +129,7 @@ func (x *index) serves(c *condition) bool {
 		return false
 	}
 	partial := query.Lookup(x.Raw, "partialFilterExpression")
-	return partial.Missing() || implies(c, parseFilter(partial.Data))
+	return partial.Missing() || implies(c, parseFilter(partial.Data, nil))
 }
 
 // complete reports whether the index has every document.

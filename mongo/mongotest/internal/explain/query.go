@@ -34,6 +34,7 @@ type Query struct {
 	Multi   bool // an update or delete is of all that it finds
 	Upsert  bool
 	Returns bool // it is a findAndModify
+	After   bool // which returns the document after the update
 
 	Index    *store.Index // the one that must be used, nil for the best
 	Natural  int64        // 1 or -1: no index may be used; 0 if one may

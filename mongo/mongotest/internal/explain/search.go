@@ -28,7 +28,7 @@ func (c *condition) asks() *condition {
 }
 
 // Plain reports whether a filter's $near or $text is one of the conditions that must all be met.
-func Plain(filter []byte) bool { return parseFilter(filter).asks() != nil }
+func Plain(filter []byte) bool { return parseFilter(filter, nil).asks() != nil }
 
 // searched returns the plan of a query with a search.
 func (p *planner) searched() stage {

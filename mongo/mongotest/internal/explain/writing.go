@@ -29,7 +29,7 @@ func (s *writing) eof() bool {
 }
 
 func (s *writing) step() (state, *store.Record) {
-	if s.done() {
+	if s.done() || s.upserted {
 		return ended, nil
 	}
 	st, r := ended, (*store.Record)(nil)
@@ -38,6 +38,9 @@ func (s *writing) step() (state, *store.Record) {
 	}
 	if st == ended {
 		s.upserted = s.Upsert && s.matched == 0
+	}
+	if s.upserted && s.After {
+		return advanced, nil
 	}
 	if st != advanced {
 		return st, nil
