@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -42,6 +44,9 @@ const serverLimit = 3 * time.Second
 // ConnectServer connects to a server, reads its kind and version, and creates the experiment's database. The caller
 // must call Leave at the end.
 func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) {
+	if err := checkProxied(uri); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURI, err)
+	}
 	timing := mongoTiming()
 	timing.ServerSelection, timing.Connect = serverLimit, serverLimit
 	control, err := dialUntil(ctx, dial, Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
@@ -61,7 +66,18 @@ func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) 
 	return s, nil
 }
 
-// dialUntil creates a client, until ctx ends. The records of a mongodb+srv URI are looked up meanwhile, which has no context.
+// checkProxied refuses connection strings that the proxy cannot stand in front of.
+func checkProxied(uri string) error {
+	if strings.HasPrefix(uri, "mongodb+srv://") {
+		return errors.New("the proxy that makes the faults needs the hosts themselves, and no TLS: give them by mongodb://")
+	}
+	if o := options.Client().ApplyURI(uri); o.Validate() != nil || o.TLSConfig == nil {
+		return nil // the client says what is wrong
+	}
+	return errors.New("the proxy that makes the faults cannot do TLS")
+}
+
+// dialUntil creates a client, until ctx ends. Dial has no context.
 func dialUntil(ctx context.Context, dial Dial, t Target) (Client, error) {
 	type dialled struct {
 		client Client

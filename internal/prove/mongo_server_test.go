@@ -17,12 +17,12 @@ func (c closing) Close(context.Context) error {
 	return nil
 }
 
-// A look-up of SRV records that hangs does not outlive Ctrl-C.
+// A client whose creation hangs does not outlive Ctrl-C.
 func TestConnectingToAServerEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
 	hang, client := make(chan struct{}), closing{closed: make(chan struct{})}
-	_, err := ConnectServer(ctx, "mongodb+srv://nobody", func(Target) (Client, error) {
+	_, err := ConnectServer(ctx, "mongodb://nobody", func(Target) (Client, error) {
 		cancel(interrupted)
 		<-hang
 		return client, nil
