@@ -90,9 +90,15 @@ func TestAWrongPasswordIsAFinding(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.Users(mongotest.User{Name: "u", Password: "right"}))
 	for password, want := range map[string]Level{"right": OK, "wrong": Problem} {
 		uri := strings.Replace(rs.URI(), "://", "://u:"+password+"@", 1)
-		if r := Check(facts(t, uri)); levelOf(r, idLogin) != want || levelOf(r, idClock) != OK {
-			t.Errorf("%s: %+v", password, r.Findings)
+		r := Check(facts(t, uri))
+		for id, want := range map[string]Level{idLogin: want, idClock: OK, idPrimary: OK, idSetSize: OK} {
+			if levelOf(r, id) != want {
+				t.Errorf("%s: %s: %+v", password, id, r.Findings)
+			}
 		}
+	}
+	if r := Check(facts(t, rs.URI())); levelOf(r, idLogin) != Problem {
+		t.Errorf("without a user: %+v", r.Findings)
 	}
 }
 

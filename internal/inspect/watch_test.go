@@ -122,7 +122,7 @@ func TestASilentServerIsWaitedForUntilTheContextEnds(t *testing.T) {
 	defer w.Close(t.Context())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := w.Ready(ctx); err == nil || !strings.Contains(err.Error(), "it was not checked in time") {
+	if err := w.Ready(ctx); err == nil || !strings.Contains(err.Error(), "it did not answer in time") {
 		t.Errorf("%v", err)
 	}
 }
