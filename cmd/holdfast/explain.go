@@ -7,11 +7,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/alecthomas/kong"
 
+	"github.com/holdfast-db/holdfast/internal/paint"
 	"github.com/holdfast-db/holdfast/internal/rules"
 )
 
@@ -147,9 +146,7 @@ func (p *printer) asJSON(v any) error {
 
 // indented prints a text with line breaks for the width of the terminal.
 func (p *printer) indented(text string) error {
-	const indent = "  "
-	lines := lipgloss.Wrap(text, p.columns-len(indent), "")
-	_, err := fmt.Fprintln(p.w, indent+strings.ReplaceAll(lines, "\n", "\n"+indent))
+	_, err := io.WriteString(p.w, paint.Indented(text, "  ", p.columns))
 	return err
 }
 

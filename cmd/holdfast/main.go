@@ -190,7 +190,9 @@ func helpName(program string, err error) string {
 var missingValue = regexp.MustCompile(`expected \S+ value but got "EOL" \(<EOL>\)`)
 
 // usageText returns the text of an error of the command line.
-func usageText(err error) string { return missingValue.ReplaceAllString(err.Error(), "the value is missing") }
+func usageText(err error) string {
+	return missingValue.ReplaceAllString(err.Error(), "the value is missing")
+}
 
 // exitCode prints an error, without passwords, and returns its exit code.
 func exitCode(err error, stderr io.Writer) int {
