@@ -47,7 +47,10 @@ func TestExplain(t *testing.T) {
 		{[]string{"--backend", "couchbase", "get", "--error", "VIEWS_TEMPORARY_FAILURE"}, exitUsage, []string{"which get of the key-value service does not meet"}},
 		{[]string{"--backend", "couchbase", "get", "--error", "0x00"}, exitUsage, []string{"no failure of get"}},
 		{[]string{"--text", pasted, "find"}, exitUsage, []string{"--text excludes"}},
-		{[]string{"--text", "no such file"}, exitUsage, []string{"--text: open no such file"}},
+		{[]string{"--text", "/no/such/file"}, exitUsage, []string{"--text: open /no/such/file"}},
+		{[]string{"--text", "it did not work"}, exitUsage, []string{"--text: the text has no attempts; it must have what retry.Error prints"}},
+		{[]string{"--backend", "couchbase", "--text", "it did not work"}, exitUsage, []string{"--text: the text has no details of a Couchbase error"}},
+		{[]string{"updateMany", "--error", "network error"}, exitOK, []string{"Not retried.", "It ends with: not retryable."}},
 	} {
 		code, out, errs := holdfast(t.Context(), append([]string{"explain"}, c.args...)...)
 		if code != c.code {
