@@ -27,6 +27,8 @@ func TestExplain(t *testing.T) {
 		{[]string{"insertone", "--error", "notwritableprimary", "--deadline"}, exitOK, []string{"until the deadline", "mongodb.deadline: "}},
 		{[]string{"updateMany", "--error", "network error"}, exitOK, []string{"Not retried.", "mongodb.writes-never: "}},
 		{[]string{"updateMany", "--error", "SystemOverloadedError,RetryableError"}, exitOK, []string{"at most 3 attempts", "mongodb.overload: "}},
+		{[]string{"runCommand", "--error", "SystemOverloadedError,RetryableError", "--no-retry"}, exitOK, []string{"Not retried.", "mongodb.disabled: "}},
+		{[]string{"updateMany", "--error", "connection failed", "--no-retry"}, exitOK, []string{"Not retried.", "mongodb.disabled: "}},
 		{[]string{"find", "--error", "134", "--in-transaction"}, exitOK, []string{"Not retried.", "mongodb.in-transaction: "}},
 		{[]string{"--backend", "couchbase", "get", "--error", "KV_TEMPORARY_FAILURE"}, exitOK, []string{"until the deadline", "couchbase.KV_TEMPORARY_FAILURE: "}},
 		{[]string{"--backend", "couchbase", "upsert", "--error", "0x86", "--no-retry"}, exitOK, []string{"Not retried.", "strategy declined"}},
