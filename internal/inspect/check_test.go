@@ -82,6 +82,8 @@ var checkCases = []checkCase{
 	{"a standalone", "", withRole("standalone"), idStandalone, Problem, "standalone"},
 	{"a direct connection to a member", "mongodb://a:1/?directConnection=true", func(f *Facts) { f.View.Kind = "Single" }, idDirect, Problem, "directConnection=true"},
 	{"one host of three", "mongodb://a:1/?replicaSet=rs0", nil, idSeeds, Warning, "1 host of 3"},
+	{"the only host of one", "mongodb://a:1/?replicaSet=rs0", only(1), idSeeds, OK, "1 host of 1"},
+	{"a direct connection to a mongos", "mongodb://a:1/?directConnection=true", func(f *Facts) { withRole("mongos")(f); f.View.Members = f.View.Members[:1] }, idMongos, Warning, "1 mongos"},
 	{"a refused login", "", func(f *Facts) { f.LoginErr = errRefused }, idLogin, Problem, "not authorized on admin"},
 	{"a login that the connection string lacks", "", func(f *Facts) { f.ConcernErr = errUnauthorized }, idLogin, Problem, "has no user"},
 	{"a user who may not read everything", "mongodb://u:p@a:1,b:1,c:1/?replicaSet=rs0", func(f *Facts) { f.ConcernErr = errUnauthorized }, idLogin, OK, "answers a command"},
@@ -100,6 +102,7 @@ var checkCases = []checkCase{
 	{"an arbiter", "", member(2, func(m *SetMember) { m.Arbiter, m.Priority = true, 0 }), idArbiters, Warning, "1 arbiter: c:1"},
 	{"one member can be primary", "", func(f *Facts) { f.Sets[0].Members[1].Priority, f.Sets[0].Members[2].Priority = 0, 0 }, idElectable, Problem, "1 member can"},
 	{"two members can be primary", "", member(2, func(m *SetMember) { m.Priority = 0 }), idElectable, OK, "2 members can"},
+	{"an arbiter cannot be primary, whatever its priority", "", func(f *Facts) { f.Sets[0].Members[1].Priority, f.Sets[0].Members[2].Arbiter = 0, true }, idElectable, Problem, "1 member can"},
 	{"a hidden member", "", member(2, func(m *SetMember) { m.Hidden, m.Priority = true, 0 }), idHidden, Note, "c:1"},
 	{"a delayed member that votes", "", member(2, func(m *SetMember) { m.Delay, m.Priority = time.Hour, 0 }), idDelayed, Warning, "1h0m0s behind"},
 	{"a delayed member that does not vote", "", member(2, func(m *SetMember) { m.Delay, m.Votes = time.Hour, 0 }), idDelayed, Note, "does not vote"},
@@ -108,6 +111,15 @@ var checkCases = []checkCase{
 	{"w 0 in the connection string", goodURI + "&w=0", nil, idWriteConcern, Problem, "not acknowledged"},
 	{"w 2 of three", goodURI + "&w=2", nil, idWriteConcern, OK, "which is a majority"},
 	{"w 2 of five", goodURI + "&w=2", func(f *Facts) { f.Sets[0].Members = append(f.Sets[0].Members, f.Sets[0].Members[:2]...) }, idWriteConcern, Warning, "less than a majority"},
+	{"w 2 of a shard with five and one with three", goodURI + "&w=2", func(f *Facts) {
+		small := f.Sets[0]
+		f.Sets[0].Members = append(small.Members, small.Members[:2]...)
+		f.Sets = append(f.Sets, small)
+	}, idWriteConcern, Warning, "less than a majority"},
+	{"w 2 of a shard with one and one with three", goodURI + "&w=2", func(f *Facts) {
+		f.Sets = append(f.Sets, f.Sets[0])
+		f.Sets[0].Members = f.Sets[0].Members[:1]
+	}, idWriteConcern, Warning, "one member with data"},
 	{"w 1 of one", goodURI + "&w=1", only(1), idWriteConcern, Problem, "one member only"},
 	{"w 2 of one", goodURI + "&w=2", only(1), idWriteConcern, Warning, "one member with data"},
 	{"w 2 of members that are not known", goodURI + "&w=2", func(f *Facts) { f.Sets[0].Members = nil }, idWriteConcern, Note, "not compared with a majority"},
@@ -128,6 +140,12 @@ var checkCases = []checkCase{
 	{"no retries of writes", goodURI + "&retryWrites=false", nil, idRetryWrites, Problem, "retryWrites=false"},
 	{"no retries of reads", goodURI + "&retryReads=false", nil, idRetryReads, Warning, "retryReads=false"},
 	{"a short selection", goodURI + "&serverSelectionTimeoutMS=5000", nil, idSelection, Warning, "is 5000"},
+	{"a selection of less than two elections", goodURI + "&serverSelectionTimeoutMS=19999", nil, idSelection, Warning, "is 19999"},
+	{"a selection of two elections", goodURI + "&serverSelectionTimeoutMS=20000", nil, idSelection, OK, "is 20000"},
+	{"the longest election of two shards", "", func(f *Facts) {
+		f.Sets = append(f.Sets, f.Sets[0])
+		f.Sets[0].ElectionTimeout = 20 * time.Second
+	}, idSelection, Warning, "may take 20s"},
 	{"an endless selection", goodURI + "&serverSelectionTimeoutMS=0", nil, idSelection, Warning, "no limit"},
 	{"a selection of an hour", goodURI + "&serverSelectionTimeoutMS=3600000", nil, idSelection, Warning, "longer than a minute"},
 	{"a selection of a minute", goodURI + "&serverSelectionTimeoutMS=60000", nil, idSelection, OK, "is 60000"},
@@ -139,6 +157,7 @@ var checkCases = []checkCase{
 	{"operations without a limit", "mongodb://a:1,b:1,c:1/?replicaSet=rs0", nil, idTimeout, Note, "no timeoutMS"},
 	{"operations with the limit 0", "mongodb://a:1,b:1,c:1/?replicaSet=rs0&timeoutMS=0", nil, idTimeout, Note, "timeoutMS is 0"},
 	{"operations with a short limit", "mongodb://a:1,b:1,c:1/?replicaSet=rs0&timeoutMS=2000", nil, idTimeout, Warning, "is 2000"},
+	{"operations with the time of an election", goodURI[:len(goodURI)-5] + "10000", nil, idTimeout, Warning, "is 10000"},
 	{"no limit of connections", goodURI + "&maxPoolSize=0", nil, idPool, Warning, "maxPoolSize=0"},
 	{"two releases", "", func(f *Facts) { f.Servers[2].Release = "7.0" }, idVersionsMixed, Warning, "8.0 on a:1, b:1; 7.0 on c:1"},
 	{"a release with years left", "", nil, idVersionSupport, OK, "8.0 (a:1, b:1, c:1) is maintained until 31 October 2029"},
@@ -184,6 +203,28 @@ func TestNothingIsWrongWithAHealthySet(t *testing.T) {
 	r := Check(healthy(goodURI))
 	if r.Failed() || r.Counts[Note] != 0 || r.Counts[OK] != len(r.Findings) || len(r.Findings) < 15 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A finding must not be there where its question has no answer.
+func TestFindingsThatMustNotBeThere(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Facts)
+		id     string
+		level  Level
+	}{
+		{"a clock is ahead, so it is not right that none is", func(f *Facts) { f.Servers[1].ClockDifference = time.Hour }, idClock, OK},
+		{"the clock of a server that does not answer", func(f *Facts) { f.Servers[1].Err = errRefused }, idClock, OK},
+		{"the journal of a set whose configuration is refused", func(f *Facts) { f.Sets[0].ConfigErr = errRefused }, idJournal, OK},
+		{"the journal of a set that cannot be reached", func(f *Facts) { f.Sets[0].Err = errRefused }, idJournal, OK},
+		{"the direct connection to a mongos", func(f *Facts) { withRole("mongos")(f); f.Options.SetDirect(true) }, idDirect, Problem},
+	} {
+		f := healthy(goodURI)
+		c.change(f)
+		if slices.ContainsFunc(Check(f).Findings, func(got Finding) bool { return got.ID == c.id && got.Level == c.level }) {
+			t.Errorf("%s: there is a finding %s of the level %s", c.name, c.id, c.level)
+		}
 	}
 }
 

@@ -232,3 +232,23 @@ func TestTheTextOfAViewFitsAndHasColoursOnlyIfAsked(t *testing.T) {
 		t.Errorf("%v: %q", err, b.String())
 	}
 }
+
+// A check that waited for a change says nothing about the round trip, and after a failure the average begins anew.
+func TestOnlySomeChecksAreSamplesOfTheRoundTrip(t *testing.T) {
+	w := &Watcher{checked: make(map[string]*checked), changed: make(chan struct{}, 1)}
+	m := w.serverMonitor()
+	check := func(awaited bool) {
+		m.ServerHeartbeatSucceeded(&event.ServerHeartbeatSucceededEvent{Awaited: awaited, Duration: time.Second, Reply: event.ServerDescription{Addr: "a:1"}})
+	}
+	has := func() bool { return w.checked["a:1"].sample.HasRTT }
+	if check(true); has() {
+		t.Error("a check that waited is a sample")
+	}
+	if check(false); !has() || w.checked["a:1"].sample.RTT != time.Second {
+		t.Errorf("%+v", w.checked["a:1"].sample)
+	}
+	m.ServerHeartbeatFailed(&event.ServerHeartbeatFailedEvent{ConnectionID: "a:1[-3]", Failure: errRefused})
+	if has() {
+		t.Error("the sample of before the failure is still there")
+	}
+}
