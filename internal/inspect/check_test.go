@@ -105,7 +105,7 @@ var checkCases = []checkCase{
 	{"an arbiter cannot be primary, whatever its priority", "", func(f *Facts) { f.Sets[0].Members[1].Priority, f.Sets[0].Members[2].Arbiter = 0, true }, idElectable, Problem, "1 member can"},
 	{"a hidden member", "", member(2, func(m *SetMember) { m.Hidden, m.Priority = true, 0 }), idHidden, Note, "c:1"},
 	{"a delayed member that votes", "", member(2, func(m *SetMember) { m.Delay, m.Priority = time.Hour, 0 }), idDelayed, Warning, "1h0m0s behind"},
-	{"a delayed member that does not vote", "", member(2, func(m *SetMember) { m.Delay, m.Votes = time.Hour, 0 }), idDelayed, Note, "does not vote"},
+	{"a delayed member that does not vote", "", member(2, func(m *SetMember) { m.Delay, m.Votes = time.Second, 0 }), idDelayed, Note, "does not vote"},
 	{"w majority of the deployment", "", nil, idWriteConcern, OK, "majority, by the deployment's default"},
 	{"w 1 in the connection string", goodURI + "&w=1", nil, idWriteConcern, Problem, "w is 1, by the connection string"},
 	{"w 0 in the connection string", goodURI + "&w=0", nil, idWriteConcern, Problem, "not acknowledged"},
