@@ -54,7 +54,7 @@ func (c *checkCommand) check(s *session, uri string) (*inspect.Report, error) {
 	var options *inspect.OptionsError
 	switch {
 	case errors.As(err, &options):
-		return nil, usageError(fmt.Errorf("the connection string: %w", err))
+		return nil, connectionStringError(err)
 	case s.ctx.Err() != nil:
 		return nil, errInterrupted
 	case err != nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -58,9 +59,19 @@ func (d *deployment) open(s *session, appName string, timeout time.Duration) (*i
 	}
 	w, err := inspect.Open(uri, appName, timeout)
 	if err != nil {
-		return nil, usageError(fmt.Errorf("the connection string: %w", err))
+		return nil, connectionStringError(err)
 	}
 	return w, nil
+}
+
+// connectionStringError is an error about the connection string or, if its name cannot be looked up, about the network.
+func connectionStringError(err error) error {
+	err = fmt.Errorf("the connection string: %w", err)
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return cannotRun(err)
+	}
+	return usageError(err)
 }
 
 func checkTimeout(d time.Duration) error {

@@ -4,21 +4,44 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// checkEmpty returns an error for the first flag of the command line whose value is an empty text. Without it such a
-// flag would be the same as one that was not given. Flags without effect are not checked.
-func checkEmpty(path []*kong.Path) error {
-	for _, p := range path {
+// checkGiven returns an error for the first flag of a command line that has an empty text as its value, or that is there a second time
+// although it has one value only. Flags without effect are not checked.
+func checkGiven(parsed *kong.Context) error {
+	var seen []*kong.Flag
+	for _, p := range parsed.Path {
 		if p.Flag == nil || p.Flag.Group != nil && p.Flag.Group.Key == ineffective {
 			continue
 		}
-		if v := p.Flag.Target; v.Kind() == reflect.String && v.Len() == 0 {
-			return fmt.Errorf("--%s: %w", p.Flag.Name, errEmpty(p.Flag.Value))
+		err := checkEmpty(p.Flag)
+		if err == nil && slices.Contains(seen, p.Flag) && !p.Flag.IsBool() && !p.Flag.IsCumulative() {
+			err = errors.New("the flag is there twice; it has one value")
 		}
+		if err != nil {
+			return &flagError{fmt.Errorf("--%s: %w", p.Flag.Name, err), parsed}
+		}
+		seen = append(seen, p.Flag)
+	}
+	return nil
+}
+
+// flagError is an error about a flag of the command that was parsed.
+type flagError struct {
+	error
+
+	parsed *kong.Context
+}
+
+// checkEmpty returns an error for a flag whose value is an empty text. Without it such a flag would be the same as one that was not
+// given.
+func checkEmpty(f *kong.Flag) error {
+	if v := f.Target; v.Kind() == reflect.String && v.Len() == 0 {
+		return errEmpty(f.Value)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ var examplesOf = map[string][]commandExample{
 // printHelp is kong's help with the examples at its end.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
-		return err
+		return cannotRun(err)
 	}
 	selected := ctx.Selected()
 	if selected == nil || ctx.Model.Name == mongodName {
@@ -69,5 +69,5 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		fmt.Fprintf(&b, "  # %s\n  %s\n", e.text, e.line)
 	}
 	_, err := fmt.Fprint(ctx.Stdout, b.String())
-	return err
+	return written(err)
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/alecthomas/kong"
 
+	"github.com/holdfast-db/holdfast/internal/paint"
 	"github.com/holdfast-db/holdfast/internal/rules"
 )
 
@@ -147,9 +147,7 @@ func (p *printer) asJSON(v any) error {
 
 // indented prints a text with line breaks for the width of the terminal.
 func (p *printer) indented(text string) error {
-	const indent = "  "
-	lines := lipgloss.Wrap(text, p.columns-len(indent), "")
-	_, err := fmt.Fprintln(p.w, indent+strings.ReplaceAll(lines, "\n", "\n"+indent))
+	_, err := io.WriteString(p.w, paint.Indented(text, "  ", p.columns))
 	return err
 }
 
@@ -182,8 +180,12 @@ func (p *printer) explanation(e explanation) error {
 		head += ", " + e.Server
 	}
 	_, err := fmt.Fprintln(p.w, head)
+	ends := "If the failure does not go away, it ends with: "
+	if !e.Retried {
+		ends = "It ends with: "
+	}
 	for _, text := range []string{
-		verdictWords(e.Verdict), "If the failure does not go away, it ends with: " + e.Why + ".", e.Rule.ID + ": " + e.Rule.Sentence, "Source: " + e.Rule.Source,
+		verdictWords(e.Verdict), ends + e.Why + ".", e.Rule.ID + ": " + e.Rule.Sentence, "Source: " + e.Rule.Source,
 	} {
 		if err == nil {
 			err = p.indented(text)
@@ -211,22 +213,38 @@ func (c *explainCommand) tell(p *printer) error {
 		return usageError(fmt.Errorf("--text: %w", err))
 	}
 	told, err := rules.Read(text)
-	if err != nil {
-		return usageError(fmt.Errorf("--text: %w", err))
+	if err == nil {
+		return printed(p.told(told))
 	}
-	return printed(p.told(told))
+	couchbase, errCouchbase := rules.ReadCouchbase(text)
+	if errCouchbase == nil {
+		return printed(p.toldCouchbase(&couchbase))
+	}
+	if c.Backend == couchbaseBackend {
+		err = errCouchbase
+	}
+	return usageError(fmt.Errorf("--text: %w", err))
+}
+
+// isTold reports whether a text is that of an error that can be told.
+func isTold(text string) bool {
+	_, err := rules.Read(text)
+	_, errCouchbase := rules.ReadCouchbase(text)
+	return err == nil || errCouchbase == nil
 }
 
 // text returns the text that --text gives, or that is in the file that it names.
 func (c *explainCommand) text() (string, error) {
-	if _, err := rules.Read(c.Text); err == nil {
+	if isTold(c.Text) {
 		return c.Text, nil
 	}
 	var b []byte
 	var err error
 	switch {
 	case c.Text != "-":
-		b, err = os.ReadFile(c.Text)
+		if b, err = os.ReadFile(c.Text); errors.Is(err, os.ErrNotExist) && strings.ContainsAny(c.Text, " \n") {
+			return c.Text, nil // a text, of which tell says what it lacks
+		}
 	case c.stdin != nil:
 		b, err = io.ReadAll(c.stdin)
 	default:

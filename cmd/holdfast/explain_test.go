@@ -27,6 +27,8 @@ func TestExplain(t *testing.T) {
 		{[]string{"insertone", "--error", "notwritableprimary", "--deadline"}, exitOK, []string{"until the deadline", "mongodb.deadline: "}},
 		{[]string{"updateMany", "--error", "network error"}, exitOK, []string{"Not retried.", "mongodb.writes-never: "}},
 		{[]string{"updateMany", "--error", "SystemOverloadedError,RetryableError"}, exitOK, []string{"at most 3 attempts", "mongodb.overload: "}},
+		{[]string{"runCommand", "--error", "SystemOverloadedError,RetryableError", "--no-retry"}, exitOK, []string{"Not retried.", "mongodb.disabled: "}},
+		{[]string{"updateMany", "--error", "connection failed", "--no-retry"}, exitOK, []string{"Not retried.", "mongodb.disabled: "}},
 		{[]string{"find", "--error", "134", "--in-transaction"}, exitOK, []string{"Not retried.", "mongodb.in-transaction: "}},
 		{[]string{"--backend", "couchbase", "get", "--error", "KV_TEMPORARY_FAILURE"}, exitOK, []string{"until the deadline", "couchbase.KV_TEMPORARY_FAILURE: "}},
 		{[]string{"--backend", "couchbase", "upsert", "--error", "0x86", "--no-retry"}, exitOK, []string{"Not retried.", "strategy declined"}},
@@ -47,7 +49,10 @@ func TestExplain(t *testing.T) {
 		{[]string{"--backend", "couchbase", "get", "--error", "VIEWS_TEMPORARY_FAILURE"}, exitUsage, []string{"which get of the key-value service does not meet"}},
 		{[]string{"--backend", "couchbase", "get", "--error", "0x00"}, exitUsage, []string{"no failure of get"}},
 		{[]string{"--text", pasted, "find"}, exitUsage, []string{"--text excludes"}},
-		{[]string{"--text", "no such file"}, exitUsage, []string{"--text: open no such file"}},
+		{[]string{"--text", "/no/such/file"}, exitUsage, []string{"--text: open /no/such/file"}},
+		{[]string{"--text", "it did not work"}, exitUsage, []string{"--text: the text has no attempts; it must have what retry.Error prints"}},
+		{[]string{"--backend", "couchbase", "--text", "it did not work"}, exitUsage, []string{"--text: the text has no details of a Couchbase error"}},
+		{[]string{"updateMany", "--error", "network error"}, exitOK, []string{"Not retried.", "It ends with: not retryable."}},
 	} {
 		code, out, errs := holdfast(t.Context(), append([]string{"explain"}, c.args...)...)
 		if code != c.code {

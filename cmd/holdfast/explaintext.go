@@ -62,3 +62,39 @@ func (p *printer) attempt(a toldAttempt) error {
 	}
 	return err
 }
+
+// toldCouchbaseError is the JSON form of the text of a Couchbase error. It is stable: fields may be added.
+type toldCouchbaseError struct {
+	rules.ToldCouchbase
+	Reasons []toldReason `json:"reasons"`
+}
+
+type toldReason struct {
+	Reason string `json:"reason"`
+	Words  string `json:"reason_words"`
+}
+
+// toldCouchbase prints the message, the outcome and the reasons of a Couchbase error's text.
+func (p *printer) toldCouchbase(t *rules.ToldCouchbase) error {
+	told := toldCouchbaseError{*t, []toldReason{}}
+	for _, r := range t.Reasons {
+		told.Reasons = append(told.Reasons, toldReason{r, rules.ReasonWords(r)})
+	}
+	if p.json {
+		return p.asJSON(told)
+	}
+	at := ""
+	if t.LastNode != "" {
+		at = ", the last attempt at " + t.LastNode
+	}
+	_, err := fmt.Fprintf(p.w, "%s\nRetries: %d%s\n", t.Message, t.Retries, at)
+	for _, r := range told.Reasons {
+		if err == nil {
+			err = p.indented(r.Reason + ": " + r.Words)
+		}
+	}
+	if err == nil && t.Outcome != "" {
+		_, err = fmt.Fprintln(p.w, t.Outcome)
+	}
+	return err
+}

@@ -86,36 +86,86 @@ func TestASecondInterruptEndsTheProgramAtOnce(t *testing.T) {
 	silent.LoseRequest, silent.Silent = true, true
 	rs.Use("update", mongotest.Always(note(working)))
 	rs.Use("dropDatabase", mongotest.Always(silent))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &program{cmd: &exec.Cmd{
-		Path: self, Args: []string{"holdfast", "prove", "--failure", "reply-lost", "--uri", rs.URI()}, Env: append(os.Environ(), asProgram+"=1"),
-	}}
+	p := &program{cmd: asHoldfast(t, "prove", "--failure", "reply-lost", "--uri", rs.URI())}
 	if err := p.start(); err != nil {
 		t.Fatal(err)
 	}
 	defer p.stop()
-	for _, step := range []<-chan struct{}{working, cleaning} {
+	p.interruptAfter(t, working)
+	p.interruptAfter(t, cleaning)
+	tick := time.NewTicker(sameInterrupt) // a signal that comes sooner is taken for the first one
+	defer tick.Stop()
+	for running := true; running; {
 		select {
-		case <-step:
+		case <-tick.C:
+			_ = p.cmd.Process.Signal(os.Interrupt)
 		case <-p.ended:
-			t.Fatalf("the program ended: %v %s", p.err, p.all.String())
+			running = false
 		case <-time.After(programLimit):
 			t.Fatalf("the program hangs: %s", p.all.String())
 		}
-		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
 	}
 	var exit *exec.ExitError
-	if err := p.wait(); !errors.As(err, &exit) {
-		t.Fatalf("%v", err)
+	if !errors.As(p.err, &exit) {
+		t.Fatalf("%v", p.err)
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %v, want by the signal: %s", exit, p.all.String())
 	}
+}
+
+// interruptAfter waits for a step, and interrupts the program.
+func (p *program) interruptAfter(t *testing.T, step <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-step:
+	case <-p.ended:
+		t.Fatalf("the program ended: %v %s", p.err, p.all.String())
+	case <-time.After(programLimit):
+		t.Fatalf("the program hangs: %s", p.all.String())
+	}
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// timeout(1) sends its signal twice: to its child, and to the child's process group. Both are one interrupt, after which prove drops its database.
+func TestTwoSignalsAtOnceAreOneInterrupt(t *testing.T) {
+	rs := mongotest.RunReplicaSetT(t, 3)
+	working := make(chan struct{}, 1)
+	cleaning := make(chan struct{})
+	rs.Use("update", mongotest.Always(mongotest.Fault{Before: func() {
+		select {
+		case working <- struct{}{}:
+		default:
+		}
+	}}))
+	rs.Use("dropDatabase", mongotest.Once(mongotest.Fault{Before: func() { <-cleaning }}))
+	p := &program{cmd: asHoldfast(t, "prove", "--failure", "reply-lost", "--strategy", "no-retry", "--uri", rs.URI())}
+	if err := p.start(); err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	p.interruptAfter(t, working)
+	err := p.cmd.Process.Signal(os.Interrupt)
+	close(cleaning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := p.wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("%v, want the exit code %d: %s", err, exitInterrupted, p.all.String())
+	}
+}
+
+// asHoldfast returns this program as holdfast with a command line.
+func asHoldfast(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &exec.Cmd{Path: self, Args: append([]string{"holdfast"}, args...), Env: append(os.Environ(), asProgram+"=1")}
 }
 
 // silentServer accepts connections and answers nothing. It calls accepted at the first one.

@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -36,7 +38,11 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// interruptible returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal ends the program
+// sameInterrupt is how long after the first signal others are taken for the same interrupt: timeout(1), for example, sends the signal to
+// its child and then to its process group, and so twice to the child.
+const sameInterrupt = 300 * time.Millisecond
+
+// interruptible returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal, after sameInterrupt, ends the program
 // immediately, because it is not caught any more. Under nohup SIGHUP is ignored.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -47,8 +53,9 @@ func interruptible() context.Context {
 	}
 	go func() {
 		<-signals
-		signal.Stop(signals)
 		cancel()
+		<-time.After(sameInterrupt)
+		signal.Stop(signals)
 	}()
 	return ctx
 }
@@ -145,10 +152,13 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 	}
 	parsed, err := parser.Parse(args)
 	if err == nil {
-		err = checkEmpty(parsed.Path)
+		err = checkGiven(parsed)
+	}
+	if unwritten := (*failure)(nil); errors.As(err, &unwritten) { // of the help
+		return exitCode(err, s.stderr)
 	}
 	if err != nil {
-		fmt.Fprintf(s.stderr, "holdfast: %s\nTry: %s --help\n", withoutSecrets(err.Error()), helpName(parser.Model.Name, err))
+		fmt.Fprintf(s.stderr, "holdfast: %s\nTry: %s --help\n", withoutSecrets(usageText(err)), helpName(parser.Model.Name, err))
 		return exitUsage
 	}
 	s.given = flagsGiven(parsed.Path)
@@ -161,11 +171,27 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 
 // helpName returns the command whose help explains an error of the command line.
 func helpName(program string, err error) string {
+	var command *kong.Node
 	var wrong *kong.ParseError
-	if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
-		return program + " " + wrong.Context.Selected().Name
+	var flag *flagError
+	switch {
+	case errors.As(err, &flag):
+		command = flag.parsed.Selected()
+	case errors.As(err, &wrong):
+		command = wrong.Context.Selected()
 	}
-	return program
+	if command == nil {
+		return program
+	}
+	return program + " " + command.Name
+}
+
+// missingValue is kong's text for a flag at the end of the command line that has no value.
+var missingValue = regexp.MustCompile(`expected \S+ value but got "EOL" \(<EOL>\)`)
+
+// usageText returns the text of an error of the command line.
+func usageText(err error) string {
+	return missingValue.ReplaceAllString(err.Error(), "the value is missing")
 }
 
 // exitCode prints an error, without passwords, and returns its exit code.

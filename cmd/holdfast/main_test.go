@@ -38,10 +38,15 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --rollbacks --failure mixed", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --lag=-5ms", "--lag is -5ms; it must not be negative"},
 		{"prove --lag soon", "--lag"},
+		{"prove --lag 40s", "--lag is 40s; it must be less than --duration, which is 40s"},
+		{"prove --schedule --html page.html", "--schedule excludes --check and --html"},
+		{"prove --uri", "--uri: the value is missing\n"},
+		{"topology --uri mongodb://a --uri mongodb://b", "--uri: the flag is there twice; it has one value\nTry: holdfast topology --help"},
+		{"check --timeout 1s --json --timeout=2s", "--timeout: the flag is there twice"},
 		{"prove --lag 5ms --uri mongodb://localhost", "--lag excludes --uri"},
 		{"prove --backend couchbase --lag 5ms", "--lag is for --backend mongodb"},
 		{"prove --schedule --uri mongodb://localhost", "--schedule excludes --uri"},
-		{"prove --schedule --check", "--schedule excludes --check"},
+		{"prove --schedule --check", "--schedule excludes --check and --html"},
 		{"prove --seed x", "--seed"},
 		{"prove --html missing/page.html", "--html missing/page.html: the folder missing does not exist"},
 		{"prove --html main.go/page.html", "--html main.go/page.html: main.go is not a folder"},
@@ -105,6 +110,9 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"", "prove"},
 		{"prove --uri http://localhost", "--uri: the connection string cannot be used"},
 		{"prove --uri mongodb://localhost/?nonsense=1", `"nonsense"`},
+		{"prove --uri mongodb+srv://nobody.invalid/", "--uri: the connection string cannot be used: the proxy that makes the faults"},
+		{"prove --uri mongodb://localhost/?tls=true", "--uri: the connection string cannot be used: the proxy that makes the faults"},
+		{"prove --uri mongodb://localhost/?tlsInsecure=true&ssl=true", "the proxy that makes the faults"},
 	} {
 		code, stdout, stderr := holdfast(t.Context(), strings.Fields(c.args)...)
 		if code != exitUsage || !strings.Contains(stderr, c.says) || stdout != "" {
@@ -121,7 +129,7 @@ func TestAnEmptyValueIsAnErrorThatNamesTheFlag(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"prove", "--uri", ""}, "--uri: the value is empty; it must be URI"},
+		{[]string{"prove", "--uri", ""}, "--uri: the value is empty; it must be URI\nTry: holdfast prove --help"},
 		{[]string{"prove", "--w", ""}, "--w: the value is empty; it must be majority|1"},
 		{[]string{"prove", "--strategy", ""}, "--strategy: " + name},
 		{[]string{"prove", "--strategy="}, "--strategy: " + name},

@@ -124,12 +124,14 @@ func (c *proveCommand) contradiction(s *session) error {
 	switch {
 	case c.Rollback && (c.W != prove.Majority || c.Failure != nil):
 		return errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
+	case lag && c.Lag >= c.Duration && c.Duration > 0:
+		return fmt.Errorf("--lag is %v; it must be less than --duration, which is %v", c.Lag, c.Duration)
 	case c.URI != "" && lag:
 		return errors.New("--lag excludes --uri: it is for embedded secondaries")
 	case c.Schedule && c.URI != "":
 		return errors.New("--schedule excludes --uri: which faults a server can have is known only when it is asked")
-	case c.Schedule && c.Check:
-		return errors.New("--schedule excludes --check: it runs nothing that could be checked")
+	case c.Schedule && (c.Check || c.HTML != ""):
+		return errors.New("--schedule excludes --check and --html: it runs nothing that could be checked or told")
 	}
 	return nil
 }
@@ -148,7 +150,8 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 	case err != nil:
 		return nil, cannotRun(fmt.Errorf("--uri: %w", err))
 	}
-	m.Deployment, m.Settings.ReplicationDelay = server, 0 // its lag is its own
+	m.Deployment = server
+	server.Adjust(&m.Settings)
 	return server.Leave, nil
 }
 

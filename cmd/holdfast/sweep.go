@@ -143,6 +143,7 @@ func checkNamespace(ns string) error {
 func (c *sweepCommand) sweep(s *session, ns string, exact *once.Collection) (once.SweepResult, error) {
 	status := newStatusLine(s)
 	defer status.end()
+	status.show(lookingForServers)
 	return exact.Sweep(s.ctx, once.SweepOptions{
 		OlderThan: c.OlderThan, ReportOnly: c.ReportOnly, BatchSize: c.BatchSize,
 		Progress: func(r once.SweepResult) {

@@ -49,10 +49,15 @@ func written(err error) error {
 	return nil
 }
 
+const lookingForServers = "looking for the servers"
+
 func (c *topologyCommand) ready(s *session, w *inspect.Watcher) error {
 	ctx, cancel := context.WithTimeout(s.ctx, c.Timeout)
 	defer cancel()
+	status := newStatusLine(s)
+	status.show(lookingForServers)
 	err := w.Ready(ctx)
+	status.end()
 	switch {
 	case err == nil:
 		return nil

@@ -8,11 +8,7 @@ import (
 // deployment checks the kind of the deployment, and how the connection string names it.
 func (c *judge) deployment() {
 	f := c.facts
-	if f.LoginErr == nil {
-		c.add(idLogin, OK, "", "the deployment answers a command")
-	} else {
-		c.add(idLogin, Problem, "", "a ping fails: %s", oneLine(f.LoginErr))
-	}
+	c.login()
 	switch {
 	case c.hasRole("standalone"):
 		c.add(idStandalone, Problem, "", "it is a standalone server")
@@ -24,6 +20,19 @@ func (c *judge) deployment() {
 		c.shards()
 	case f.View.Kind != "LoadBalanced":
 		c.seeds()
+	}
+}
+
+// login checks the credentials. A server answers a ping without a login too.
+func (c *judge) login() {
+	f := c.facts
+	switch {
+	case f.LoginErr != nil:
+		c.add(idLogin, Problem, "", "a ping fails: %s", oneLine(f.LoginErr))
+	case f.Options.Auth == nil && f.unauthorized():
+		c.add(idLogin, Problem, "", "the deployment requires a login, and the connection string has no user")
+	default:
+		c.add(idLogin, OK, "", "the deployment answers a command")
 	}
 }
 
@@ -67,11 +76,6 @@ func (c *judge) reachability() {
 	}
 }
 
-// endsOfLife are the days on which MongoDB stopped to maintain a release: MongoDB Software Lifecycle Schedules.
-var endsOfLife = map[string]string{
-	"3.6": "April 2021", "4.0": "April 2022", "4.2": "April 2023", "4.4": "February 2024", "5.0": "October 2024", "6.0": "July 2025",
-}
-
 func (c *judge) versions() {
 	var known []string
 	byRelease := make(map[string][]string)
@@ -90,11 +94,7 @@ func (c *judge) versions() {
 	var parts []string
 	for _, release := range known {
 		parts = append(parts, release+" on "+strings.Join(byRelease[release], ", "))
-		if end, over := endsOfLife[release]; over {
-			c.add(idVersionSupport, Warning, "", "release %s (%s) is maintained no longer, since %s", release, strings.Join(byRelease[release], ", "), end)
-		} else {
-			c.add(idVersionSupport, OK, "", "no end of release %s is known", release)
-		}
+		c.support(release, byRelease[release])
 	}
 	if len(known) > 1 {
 		c.add(idVersionsMixed, Warning, "", "the versions differ: %s", strings.Join(parts, "; "))
@@ -129,29 +129,4 @@ func direction(difference time.Duration) string {
 		return "behind"
 	}
 	return "ahead of"
-}
-
-// Certificates that end within these times are a problem, or worth a warning.
-const (
-	certificateProblem = 7 * 24 * time.Hour
-	certificateWarning = 30 * 24 * time.Hour
-)
-
-func (c *judge) certificates() {
-	for _, s := range c.facts.Servers {
-		left := s.CertificateEnd.Sub(c.facts.At)
-		level := levelIf(left < certificateWarning, Warning)
-		if left < certificateProblem {
-			level = Problem
-		}
-		switch {
-		case s.CertificateErr != nil:
-			c.notChecked(idCertificate, s.Address, s.CertificateErr)
-		case s.CertificateEnd.IsZero():
-		case left < 0:
-			c.add(idCertificate, Problem, s.Address, "its certificate ended at %s", s.CertificateEnd.UTC().Format(time.RFC3339))
-		default:
-			c.add(idCertificate, level, s.Address, "its certificate ends in %s, at %s", counted(int(left.Hours()/24), "day"), s.CertificateEnd.UTC().Format(time.RFC3339))
-		}
-	}
 }

@@ -10,10 +10,7 @@ func (c *judge) sets() {
 }
 
 func (c *judge) set(s *SetFacts) {
-	subject := ""
-	if s.Shard {
-		subject = "shard " + s.Name
-	}
+	subject := s.subject()
 	if s.Err != nil {
 		c.add(idPrimary, Problem, subject, "the set %s cannot be used: %s", s.Name, oneLine(s.Err))
 		return
@@ -33,6 +30,14 @@ func (c *judge) set(s *SetFacts) {
 	c.electable(s, subject)
 	c.arbiters(s, subject)
 	c.special(s, subject)
+}
+
+// subject returns the subject of findings about the set: it is the whole deployment unless it is a shard.
+func (s *SetFacts) subject() string {
+	if s.Shard {
+		return "shard " + s.Name
+	}
+	return ""
 }
 
 func (c *judge) size(s *SetFacts, subject string) {

@@ -1,78 +1,6 @@
 package inspect
 
-import (
-	"fmt"
-	"time"
-)
-
-// writeConcern checks the write concern of the connection string or, if it has none, of the deployment.
-func (c *judge) writeConcern() {
-	f := c.facts
-	if c.hasRole("standalone") {
-		return // it has one copy of the data in any case
-	}
-	if wc := f.Options.WriteConcern; wc != nil && wc.W != nil {
-		c.concern(wc.W, "the connection string")
-		return
-	}
-	switch {
-	case f.ConcernErr != nil:
-		c.notChecked(idWriteConcern, "", fmt.Errorf("the connection string has no w, and the deployment's default cannot be read: %w", f.ConcernErr))
-	case f.Concern.W == nil:
-		c.concern(1, "the server's release, because nobody has set one")
-	default:
-		c.concern(f.Concern.W, "the deployment's default")
-	}
-}
-
-// concern judges a write concern's w.
-func (c *judge) concern(w any, from string) {
-	if mode, isText := w.(string); isText {
-		if mode == "majority" {
-			c.add(idWriteConcern, OK, "", "w is majority, by %s", from)
-		} else {
-			c.add(idWriteConcern, Note, "", "w is the mode %q, by %s; its members are not compared with a majority", mode, from)
-		}
-		return
-	}
-	n := number(w)
-	switch majority := c.leastMajority(); {
-	case n == 0:
-		c.add(idWriteConcern, Problem, "", "w is 0, by %s: writes are not acknowledged at all", from)
-	case majority > 0 && n >= majority:
-		c.add(idWriteConcern, OK, "", "w is %d, by %s, which is a majority", n, from)
-	case n > 1:
-		c.add(idWriteConcern, Warning, "", "w is %d, by %s, which is less than a majority", n, from)
-	default:
-		c.add(idWriteConcern, Problem, "", "w is %d, by %s: an acknowledged write may be on one member only", n, from)
-	}
-}
-
-// leastMajority returns the number of members that every set needs for a majority, 0 if it is not known.
-func (c *judge) leastMajority() int {
-	most := 0
-	for i := range c.facts.Sets {
-		if c.facts.Sets[i].dataVoters() < 2 {
-			return 0 // one copy is a majority, and no safety
-		}
-		most = max(most, c.facts.Sets[i].majority())
-	}
-	return most
-}
-
-func number(v any) int {
-	switch n := v.(type) {
-	case int:
-		return n
-	case int32:
-		return int(n)
-	case int64:
-		return int(n)
-	case float64:
-		return int(n)
-	}
-	return 0
-}
+import "time"
 
 func (c *judge) journal() {
 	f := c.facts
@@ -105,9 +33,9 @@ func (c *judge) retries() {
 	} {
 		off := option.value != nil && !*option.value
 		switch {
+		case option.id == idRetryWrites && c.hasRole("standalone"): // idStandalone says that it retries no writes in any case
 		case off:
 			c.add(option.id, option.level, "", "the connection string has %s=false", option.name)
-		case option.id == idRetryWrites && c.hasRole("standalone"): // idStandalone says what that means
 		default:
 			c.add(option.id, OK, "", "%s is on", option.name)
 		}
@@ -117,6 +45,7 @@ func (c *judge) retries() {
 // The client's default, and the limits within which a setting is reasonable.
 const (
 	defaultSelection       = 30 * time.Second
+	mostSelection          = time.Minute
 	defaultElectionTimeout = 10 * time.Second // settings.electionTimeoutMillis
 	leastConnect           = time.Second
 	mostConnect            = 30 * time.Second
@@ -126,7 +55,7 @@ func (c *judge) timeouts() {
 	o := c.facts.Options
 	c.selectionTimeout(valueOr(o.ServerSelectionTimeout, defaultSelection))
 	c.connectTimeout(valueOr(o.ConnectTimeout, defaultConnectTimeout))
-	c.operationTimeout(valueOr(o.Timeout, 0))
+	c.operationTimeout(o.Timeout)
 	if o.MaxPoolSize != nil && *o.MaxPoolSize == 0 {
 		c.add(idPool, Warning, "", "the connection string has maxPoolSize=0, which is no limit")
 	} else {
@@ -141,6 +70,8 @@ func (c *judge) selectionTimeout(d time.Duration) {
 		c.add(idSelection, Warning, "", "serverSelectionTimeoutMS is 0, which is no limit")
 	case d < 2*election && len(c.facts.Sets) > 0:
 		c.add(idSelection, Warning, "", "serverSelectionTimeoutMS is %d; an election may take %v and more", d.Milliseconds(), election)
+	case d > max(mostSelection, 2*election):
+		c.add(idSelection, Warning, "", "serverSelectionTimeoutMS is %d, which is longer than a minute", d.Milliseconds())
 	default:
 		c.add(idSelection, OK, "", "serverSelectionTimeoutMS is %d", d.Milliseconds())
 	}
@@ -169,8 +100,10 @@ func (c *judge) connectTimeout(d time.Duration) {
 	}
 }
 
-func (c *judge) operationTimeout(d time.Duration) {
-	switch election := c.electionTimeout(); {
+func (c *judge) operationTimeout(option *time.Duration) {
+	switch election, d := c.electionTimeout(), valueOr(option, 0); {
+	case option != nil && d == 0:
+		c.add(idTimeout, Note, "", "timeoutMS is 0, so an operation has only the limit that the program gives it")
 	case d == 0:
 		c.add(idTimeout, Note, "", "the connection string has no timeoutMS, so an operation has only the limit that the program gives it")
 	case d <= election && len(c.facts.Sets) > 0:

@@ -1,9 +1,13 @@
 package inspect
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
 )
 
 // Facts are what a survey has found. [Check] judges them.
@@ -20,6 +24,19 @@ type Facts struct {
 
 	Concern    DefaultConcern
 	ConcernErr error
+}
+
+// unauthorized reports whether the deployment refused a command because of the user, or because there is none.
+func (f *Facts) unauthorized() bool {
+	const unauthorizedCode = 13
+	all := []error{f.ShardsErr, f.ConcernErr}
+	for i := range f.Sets {
+		all = append(all, f.Sets[i].ConfigErr)
+	}
+	return slices.ContainsFunc(all, func(err error) bool {
+		var refused mongo.CommandError
+		return errors.As(err, &refused) && refused.Code == unauthorizedCode
+	})
 }
 
 // ServerFacts are the answers of one server.
@@ -48,6 +65,8 @@ type SetFacts struct {
 	ElectionTimeout time.Duration // zero if it is not known
 	// JournalOff: write concern majority does not wait for the journal.
 	JournalOff bool
+	// DefaultW is the w of settings.getLastErrorDefaults, which servers before 5.0 have in place of a default of the deployment.
+	DefaultW any
 }
 
 // SetMember is a member in the configuration of a set.
@@ -78,6 +97,11 @@ func (s *SetFacts) count(is func(*SetMember) bool) int {
 	}
 	return n
 }
+
+// known reports whether the members are known.
+func (s *SetFacts) known() bool { return s.Err == nil && len(s.Members) > 0 }
+
+func (s *SetFacts) data() int { return s.count(func(m *SetMember) bool { return !m.Arbiter }) }
 
 func (s *SetFacts) voters() int { return s.count(func(m *SetMember) bool { return m.Votes > 0 }) }
 

@@ -48,6 +48,7 @@ const (
 	idHidden         = "hidden-members"
 	idDelayed        = "delayed-members"
 	idWriteConcern   = "write-concern"
+	idConcernMembers = "write-concern-members"
 	idJournal        = "journal"
 	idRetryWrites    = "retry-writes"
 	idRetryReads     = "retry-reads"
@@ -144,6 +145,11 @@ var Definitions = []Definition{
 		"Add w=majority to the connection string, or set it with setDefaultRWConcern.",
 	},
 	{
+		idConcernMembers, "whether as many members have data as the write concern asks for",
+		"With more than there are, no write gets its acknowledgement. With as many as there are, the death of any member stops all writes.",
+		"Use w=majority.",
+	},
+	{
 		idJournal, "whether acknowledged writes are in the journal",
 		"If a majority of the members lose power at once, acknowledged writes are lost.",
 		"Remove journal=false from the connection string, and leave writeConcernMajorityJournalDefault of the set at true.",
@@ -194,9 +200,9 @@ var Definitions = []Definition{
 		"Run a time service (chrony, systemd-timesyncd, w32time) on each machine.",
 	},
 	{
-		idCertificate, "when the servers' certificates end",
+		idCertificate, "when the certificates of the servers and of the client end",
 		"From that moment no client that checks certificates connects.",
-		"Renew the certificate, and let the server read it again (rotateCertificates, or a restart).",
+		"Renew the certificate, and let the server read it again (rotateCertificates, or a restart). For the client's, restart the program.",
 	},
 }
 

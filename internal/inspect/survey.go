@@ -40,14 +40,15 @@ func Survey(ctx context.Context, uri string, o SurveyOptions) (*Facts, error) {
 	if err := s.ready(ctx, w); err != nil {
 		return nil, err
 	}
-	f := &Facts{At: time.Now(), Options: w.options, View: w.View()}
+	f, d := &Facts{At: time.Now(), Options: w.options, View: w.View()}, w.snapshot()
 	f.LoginErr = s.command(ctx, w.client, "ping", nil)
+	s.noLogin = f.LoginErr != nil
 	f.Concern, f.ConcernErr = s.concern(ctx, w.client)
-	switch d := w.snapshot(); d.Kind {
+	switch d.Kind {
 	case topology.Sharded:
 		s.shards(ctx, w, f)
 	case topology.ReplicaSetWithPrimary, topology.ReplicaSetNoPrimary:
-		f.Sets = []SetFacts{s.set(ctx, w)}
+		f.Sets = []SetFacts{s.set(ctx, w, d)}
 	case topology.Single, topology.LoadBalanced, topology.UnknownTopology:
 	}
 	o.Progress(fmt.Sprintf("asking %s", counted(len(f.View.Members), "server")))
@@ -67,6 +68,7 @@ func (e *OptionsError) Unwrap() error { return e.err }
 type survey struct {
 	SurveyOptions
 	options *options.ClientOptions
+	noLogin bool // a ping has failed
 }
 
 func (s *survey) ready(ctx context.Context, w *Watcher) error {
@@ -87,6 +89,16 @@ func (s *survey) command(ctx context.Context, c *mongo.Client, name string, repl
 	return r.Decode(reply)
 }
 
+var errPingFailed = errors.New("a ping fails already")
+
+// ask is command for what only a client with a login may read.
+func (s *survey) ask(ctx context.Context, c *mongo.Client, name string, reply any) error {
+	if s.noLogin {
+		return errPingFailed
+	}
+	return s.command(ctx, c, name, reply)
+}
+
 // concern reads the default write concern. A server that does not know the command (before 4.4) has none, and a standalone too.
 func (s *survey) concern(ctx context.Context, c *mongo.Client) (d DefaultConcern, err error) {
 	var reply struct {
@@ -95,7 +107,7 @@ func (s *survey) concern(ctx context.Context, c *mongo.Client) (d DefaultConcern
 			J *bool
 		} `bson:"defaultWriteConcern"`
 	}
-	err = s.command(ctx, c, "getDefaultRWConcern", &reply)
+	err = s.ask(ctx, c, "getDefaultRWConcern", &reply)
 	if isNotFound(err) {
 		return d, nil
 	}
@@ -116,7 +128,7 @@ func (s *survey) shards(ctx context.Context, w *Watcher, f *Facts) {
 	var reply struct {
 		Shards []struct{ Host string }
 	}
-	if f.ShardsErr = s.command(ctx, w.client, "listShards", &reply); f.ShardsErr != nil {
+	if f.ShardsErr = s.ask(ctx, w.client, "listShards", &reply); f.ShardsErr != nil {
 		return
 	}
 	for _, shard := range reply.Shards {
@@ -140,7 +152,7 @@ func (s *survey) shard(ctx context.Context, hosts string) (SetFacts, *View) {
 	if err != nil {
 		return SetFacts{Name: name, Shard: true, Err: err}, new(View)
 	}
-	set := s.set(ctx, w)
+	set := s.set(ctx, w, w.snapshot())
 	set.Shard = true
 	return set, w.View()
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -90,8 +92,43 @@ func TestAWrongPasswordIsAFinding(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.Users(mongotest.User{Name: "u", Password: "right"}))
 	for password, want := range map[string]Level{"right": OK, "wrong": Problem} {
 		uri := strings.Replace(rs.URI(), "://", "://u:"+password+"@", 1)
-		if r := Check(facts(t, uri)); levelOf(r, idLogin) != want || levelOf(r, idClock) != OK {
-			t.Errorf("%s: %+v", password, r.Findings)
+		r := Check(facts(t, uri))
+		for id, want := range map[string]Level{idLogin: want, idClock: OK, idPrimary: OK, idSetSize: OK} {
+			if levelOf(r, id) != want {
+				t.Errorf("%s: %s: %+v", password, id, r.Findings)
+			}
+		}
+	}
+	if r := Check(facts(t, rs.URI())); levelOf(r, idLogin) != Problem {
+		t.Errorf("without a user: %+v", r.Findings)
+	}
+}
+
+func TestTheConfigurationOfASetHasDefaults(t *testing.T) {
+	document, err := bson.Marshal(bson.M{
+		"members":  bson.A{bson.M{"host": "a"}, bson.M{"host": "b", "votes": 0, "priority": 0.5, "slaveDelay": int64(5)}},
+		"settings": bson.M{"getLastErrorDefaults": bson.M{"w": "majority"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c setConfig
+	if err := bson.Unmarshal(document, &c); err != nil {
+		t.Fatal(err)
+	}
+	var f SetFacts
+	c.into(&f)
+	want := []SetMember{{Address: "a", Votes: 1, Priority: 1}, {Address: "b", Priority: 0.5, Delay: 5 * time.Second}}
+	if !slices.Equal(f.Members, want) || f.DefaultW != "majority" || f.JournalOff {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A server tells its time in milliseconds.
+func TestTheErrorOfAClockIsAMillisecondAtLeast(t *testing.T) {
+	for _, s := range facts(t, mongotest.RunStandaloneT(t).URI()).Servers {
+		if s.ClockErr != nil || s.ClockError < time.Millisecond {
+			t.Errorf("%+v", s)
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // set reads the configuration of the set of a watcher or, if that is refused, the members that a hello names.
-func (s *survey) set(ctx context.Context, w *Watcher) SetFacts {
-	d := w.snapshot()
+// d is from before the first command: if the login fails, the client marks the servers Unknown.
+func (s *survey) set(ctx context.Context, w *Watcher, d *topology.Description) SetFacts {
 	facts := SetFacts{Name: d.SetName, HasPrimary: d.Kind == topology.ReplicaSetWithPrimary}
 	var reply struct{ Config setConfig }
-	if facts.ConfigErr = s.command(ctx, w.client, "replSetGetConfig", &reply); facts.ConfigErr != nil {
+	if facts.ConfigErr = s.ask(ctx, w.client, "replSetGetConfig", &reply); facts.ConfigErr != nil {
 		facts.Members = membersOfHello(d)
 		return facts
 	}
@@ -35,12 +35,16 @@ type setConfig struct {
 	}
 	Settings struct {
 		ElectionTimeoutMillis int64 `bson:"electionTimeoutMillis"`
+		LastErrorDefaults     struct {
+			W any
+		} `bson:"getLastErrorDefaults"`
 	}
 }
 
 // into fills the facts. A member has one vote and the priority 1 if the configuration does not say otherwise.
 func (c *setConfig) into(f *SetFacts) {
 	f.JournalOff = !valueOr(c.JournalDefault, true)
+	f.DefaultW = c.Settings.LastErrorDefaults.W
 	f.ElectionTimeout = time.Duration(c.Settings.ElectionTimeoutMillis) * time.Millisecond
 	for _, m := range c.Members {
 		f.Members = append(f.Members, SetMember{

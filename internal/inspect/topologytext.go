@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/holdfast-db/holdfast/internal/paint"
 )
 
 // topologyText returns the deployment in words.
@@ -32,11 +34,11 @@ func topologyText(v *View) string {
 
 // WriteText writes the view for a terminal with this number of columns.
 func (v *View) WriteText(w io.Writer, columns int, colour bool) error {
-	p := paint{colour}
+	p := paint.Paint{On: colour}
 	var b strings.Builder
-	b.WriteString(p.with(bold, topologyText(v)) + "\n\n")
+	b.WriteString(p.With(paint.Bold, topologyText(v)) + "\n\n")
 	b.WriteString(v.memberTable(p, columns))
-	b.WriteString("\n" + p.with(bold, "Where a read goes") + "\n")
+	b.WriteString("\n" + p.With(paint.Bold, "Where a read goes") + "\n")
 	for i := 0; i < len(v.Choices); {
 		same := 1
 		for i+same < len(v.Choices) && v.Choices[i].sameAs(&v.Choices[i+same]) {
@@ -52,7 +54,7 @@ func (v *View) WriteText(w io.Writer, columns int, colour bool) error {
 var memberHeader = []string{"member", "role", "round trip", "version", "pool", "tags"}
 
 // memberTable returns the members as a table or, if that is too wide, as a list.
-func (v *View) memberTable(p paint, columns int) string {
+func (v *View) memberTable(p paint.Paint, columns int) string {
 	rows := [][]string{memberHeader}
 	for _, m := range v.Members {
 		rows = append(rows, m.cells())
@@ -61,7 +63,7 @@ func (v *View) memberTable(p paint, columns int) string {
 	var b strings.Builder
 	if total(widths) > columns {
 		for i, row := range rows[1:] {
-			b.WriteString(p.with(roleStyle(v.Members[i].Role), row[0]) + "\n")
+			b.WriteString(p.With(roleStyle(v.Members[i].Role), row[0]) + "\n")
 			for j, cell := range row[1:] {
 				if cell != "" {
 					fmt.Fprintf(&b, "  %-10s  %s\n", memberHeader[j+1], cell)
@@ -74,10 +76,10 @@ func (v *View) memberTable(p paint, columns int) string {
 	for i, row := range rows {
 		line := pad(row, widths)
 		if i == 0 {
-			b.WriteString(p.with(dim, line) + "\n")
+			b.WriteString(p.With(paint.Dim, line) + "\n")
 			continue
 		}
-		b.WriteString(p.with(roleStyle(v.Members[i-1].Role), line) + "\n")
+		b.WriteString(p.With(roleStyle(v.Members[i-1].Role), line) + "\n")
 		v.Members[i-1].writeError(&b, p, columns)
 	}
 	return b.String()
@@ -96,9 +98,9 @@ func (m *Member) cells() []string {
 	return []string{m.Address, m.Role, trip, version, pool, tagText(m.Tags)}
 }
 
-func (m *Member) writeError(b *strings.Builder, p paint, columns int) {
+func (m *Member) writeError(b *strings.Builder, p paint.Paint, columns int) {
 	if m.Error != "" {
-		b.WriteString(indented(p.with(bad, m.Error), "  ", columns))
+		b.WriteString(paint.Indented(p.With(paint.Bad, m.Error), "  ", columns))
 	}
 }
 
@@ -108,7 +110,7 @@ func (c *Choice) sameAs(other *Choice) bool {
 }
 
 // writeChoice writes modes with the same choice.
-func writeChoice(b *strings.Builder, same []Choice, p paint, columns int) {
+func writeChoice(b *strings.Builder, same []Choice, p paint.Paint, columns int) {
 	var names []string
 	for _, c := range same {
 		name := c.Mode
@@ -118,23 +120,23 @@ func writeChoice(b *strings.Builder, same []Choice, p paint, columns int) {
 		names = append(names, name)
 	}
 	c := &same[0]
-	to := p.with(bad, "nowhere")
+	to := p.With(paint.Bad, "nowhere")
 	if len(c.Members) > 0 {
-		to = p.with(good, strings.Join(c.Members, ", "))
+		to = p.With(paint.Good, strings.Join(c.Members, ", "))
 	}
-	b.WriteString(indented(strings.Join(names, ", ")+": "+to, "  ", columns))
-	b.WriteString(indented(p.with(dim, c.Why), "    ", columns))
+	b.WriteString(paint.Indented(strings.Join(names, ", ")+": "+to, "  ", columns))
+	b.WriteString(paint.Indented(p.With(paint.Dim, c.Why), "    ", columns))
 	for _, o := range c.Others {
-		b.WriteString(indented(p.with(dim, "not "+o.Address+": "+o.Why), "    ", columns))
+		b.WriteString(paint.Indented(p.With(paint.Dim, "not "+o.Address+": "+o.Why), "    ", columns))
 	}
 }
 
 func roleStyle(role string) lipgloss.Style {
 	switch role {
 	case "primary":
-		return good
+		return paint.Good
 	case "unknown", "other", "not initiated":
-		return limit
+		return paint.Limit
 	}
 	return lipgloss.NewStyle()
 }

@@ -174,11 +174,16 @@ func anyKnown(d *topology.Description) bool {
 // UnreachableError says that no server of a deployment answers.
 type UnreachableError struct {
 	Servers []string // an address with its error each
+	foreign bool     // they answer, but do not belong to the set of the connection string
 }
 
 // Error has a line for each server.
 func (e *UnreachableError) Error() string {
-	return "no server answers:\n  " + strings.Join(e.Servers, "\n  ")
+	head := "no server answers"
+	if e.foreign {
+		head = "no server belongs to the set of the connection string"
+	}
+	return head + ":\n  " + strings.Join(e.Servers, "\n  ")
 }
 
 // unreachable returns the error of a deployment without a server that answers. The client removes a server that does not belong to
@@ -186,14 +191,14 @@ func (e *UnreachableError) Error() string {
 func (w *Watcher) unreachable(d *topology.Description) error {
 	e := new(UnreachableError)
 	for _, s := range d.Servers {
-		why := "it was not checked in time"
-		if s.Error != nil {
+		why := "it did not answer in time"
+		if s.Error != nil && !errors.Is(s.Error, context.DeadlineExceeded) {
 			why = oneLine(s.Error)
 		}
 		e.Servers = append(e.Servers, s.Address+": "+why)
 	}
 	if len(d.Servers) == 0 {
-		e.Servers = w.removed(d)
+		e.Servers, e.foreign = w.removed(d), true
 	}
 	return e
 }

@@ -122,7 +122,7 @@ func TestASilentServerIsWaitedForUntilTheContextEnds(t *testing.T) {
 	defer w.Close(t.Context())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := w.Ready(ctx); err == nil || !strings.Contains(err.Error(), "it was not checked in time") {
+	if err := w.Ready(ctx); err == nil || !strings.Contains(err.Error(), "it did not answer in time") {
 		t.Errorf("%v", err)
 	}
 }
@@ -230,5 +230,25 @@ func TestTheTextOfAViewFitsAndHasColoursOnlyIfAsked(t *testing.T) {
 	var b strings.Builder
 	if err := v.WriteText(&b, 100, true); err != nil || !strings.Contains(b.String(), "\x1b[32m") {
 		t.Errorf("%v: %q", err, b.String())
+	}
+}
+
+// A check that waited for a change says nothing about the round trip, and after a failure the average begins anew.
+func TestOnlySomeChecksAreSamplesOfTheRoundTrip(t *testing.T) {
+	w := &Watcher{checked: make(map[string]*checked), changed: make(chan struct{}, 1)}
+	m := w.serverMonitor()
+	check := func(awaited bool) {
+		m.ServerHeartbeatSucceeded(&event.ServerHeartbeatSucceededEvent{Awaited: awaited, Duration: time.Second, Reply: event.ServerDescription{Addr: "a:1"}})
+	}
+	has := func() bool { return w.checked["a:1"].sample.HasRTT }
+	if check(true); has() {
+		t.Error("a check that waited is a sample")
+	}
+	if check(false); !has() || w.checked["a:1"].sample.RTT != time.Second {
+		t.Errorf("%+v", w.checked["a:1"].sample)
+	}
+	m.ServerHeartbeatFailed(&event.ServerHeartbeatFailedEvent{ConnectionID: "a:1[-3]", Failure: errRefused})
+	if has() {
+		t.Error("the sample of before the failure is still there")
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -42,6 +44,9 @@ const serverLimit = 3 * time.Second
 // ConnectServer connects to a server, reads its kind and version, and creates the experiment's database. The caller
 // must call Leave at the end.
 func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) {
+	if err := checkProxied(uri); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURI, err)
+	}
 	timing := mongoTiming()
 	timing.ServerSelection, timing.Connect = serverLimit, serverLimit
 	control, err := dialUntil(ctx, dial, Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
@@ -61,7 +66,18 @@ func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) 
 	return s, nil
 }
 
-// dialUntil creates a client, until ctx ends. The records of a mongodb+srv URI are looked up meanwhile, which has no context.
+// checkProxied refuses connection strings that the proxy cannot stand in front of.
+func checkProxied(uri string) error {
+	if strings.HasPrefix(uri, "mongodb+srv://") {
+		return errors.New("the proxy that makes the faults needs the hosts themselves, and no TLS: give them by mongodb://")
+	}
+	if options.Client().ApplyURI(uri).TLSConfig != nil {
+		return errors.New("the proxy that makes the faults cannot do TLS")
+	}
+	return nil // the client says what else is wrong
+}
+
+// dialUntil creates a client, until ctx ends. Dial has no context.
 func dialUntil(ctx context.Context, dial Dial, t Target) (Client, error) {
 	type dialled struct {
 		client Client
@@ -205,12 +221,21 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; mixed failures are without faults of the cluster", s.version, kind)
 }
 
+// Adjust sets what is otherwise with real servers. Their replication lag is their own. They may run on this machine and be slow, and then
+// a client that has a short timeout interrupts commands that met no fault.
+func (s *Server) Adjust(settings *Settings) {
+	settings.ReplicationDelay = 0
+	settings.Timing.ServerSelection, settings.Timing.Connect = 2*time.Second, time.Second
+	settings.Parallel = 8
+}
+
 func (s *Server) open(c *cell) (site, error) {
-	p, err := mongotest.RunProxy(s.uri)
+	f := &proxied{server: s, timing: c.settings.Timing}
+	p, err := mongotest.RunProxy(s.uri, mongotest.ProxyDial(f.lost.dial))
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
-	f := &proxied{proxy: p, server: s, timing: c.settings.Timing}
+	f.proxy = p
 	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
 	p.Use("hello", dark)
 	p.Use(mongotest.AnyCommand, f.watch)
@@ -226,6 +251,7 @@ type proxied struct {
 	dark   atomic.Bool
 	// sessions means that a command had an lsid, although the server does not support sessions.
 	sessions atomic.Bool
+	lost     lostConns
 }
 
 func (f *proxied) target() Target {
@@ -258,7 +284,8 @@ func (f *proxied) restore(context.Context) error {
 }
 
 func (f *proxied) journal() ([]mongotest.Entry, bool) { return nil, false }
-func (f *proxied) close() error                       { return f.proxy.Close() }
+
+func (f *proxied) close() error { return errors.Join(f.lost.err(), f.proxy.Close()) }
 
 func (f *proxied) delay(attempts int) time.Duration {
 	return stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip

@@ -2,9 +2,10 @@ package prove
 
 import (
 	"fmt"
-	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/holdfast-db/holdfast/internal/paint"
 )
 
 // The marks beside a verdict: as expected or not.
@@ -15,55 +16,34 @@ const (
 	failedMark = "¹"
 )
 
-// paint colours a text if on is set.
-type paint struct{ on bool }
-
-func (p paint) with(style lipgloss.Style, text string) string {
-	if !p.on {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = style.Render(strings.TrimRight(l, " "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-var (
-	good = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	bad  = lipgloss.NewStyle().Foreground(lipgloss.Red)
-	// limit is for what is no fault of a strategy.
-	limit = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
-	odd   = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true)
-	dim   = lipgloss.NewStyle().Faint(true)
-	bold  = lipgloss.NewStyle().Bold(true)
-)
+// painter colours the parts of a report.
+type painter struct{ paint.Paint }
 
 // verdict returns the marked and coloured verdict of a cell, with one line for each word.
-func (p paint) verdict(r *Result) []string {
-	mark, markStyle := tick, good
+func (p painter) verdict(r *Result) []string {
+	mark, markStyle := tick, paint.Good
 	if !r.AsExpected() {
-		mark, markStyle = cross, odd
+		mark, markStyle = cross, paint.Odd
 	}
 	switch {
 	case r.Unavailable != "":
-		return []string{p.with(dim, r.Unavailable)}
+		return []string{p.With(paint.Dim, r.Unavailable)}
 	case r.Interrupted:
-		return []string{p.with(dim, "interrupted")}
+		return []string{p.With(paint.Dim, "interrupted")}
 	case r.Error != "":
-		return []string{p.with(markStyle, mark) + " " + p.with(odd, "error")}
+		return []string{p.With(markStyle, mark) + " " + p.With(paint.Odd, "error")}
 	case r.NotShown != "":
-		return []string{p.with(markStyle, mark) + " " + p.with(odd, "not shown")}
+		return []string{p.With(markStyle, mark) + " " + p.With(paint.Odd, "not shown")}
 	}
 	var lines []string
 	elements := r.Verdict.Elements()
 	for i, word := range r.Verdict.Words() {
 		style := styleOf(elements[i])
 		if i == 0 {
-			lines = append(lines, p.with(markStyle, mark)+" "+p.with(style, word))
+			lines = append(lines, p.With(markStyle, mark)+" "+p.With(style, word))
 			continue
 		}
-		lines = append(lines, "  "+p.with(style, word))
+		lines = append(lines, "  "+p.With(style, word))
 	}
 	return lines
 }
@@ -72,30 +52,30 @@ func (p paint) verdict(r *Result) []string {
 func styleOf(v Verdict) lipgloss.Style {
 	switch {
 	case v == Right:
-		return good
+		return paint.Good
 	case v.IsRight():
-		return limit
+		return paint.Limit
 	}
-	return bad
+	return paint.Bad
 }
 
 // expectation returns the expected verdict of a cell whose verdict is not as expected.
-func (p paint) expectation(r *Result) []string {
+func (p painter) expectation(r *Result) []string {
 	if r.AsExpected() || r.Error != "" || r.Interrupted || r.NotShown != "" {
 		return nil
 	}
-	lines := []string{"  " + p.with(odd, "expected:")}
+	lines := []string{"  " + p.With(paint.Odd, "expected:")}
 	for _, w := range r.Expected.Must.Words() {
-		lines = append(lines, "  "+p.with(odd, w))
+		lines = append(lines, "  "+p.With(paint.Odd, w))
 	}
 	return lines
 }
 
 // counts returns a cell's numbers, a few to a line.
-func (p paint) counts(r *Result) []string {
+func (p painter) counts(r *Result) []string {
 	lines := r.Summary()
 	for i, l := range lines {
-		lines[i] = p.with(dim, l)
+		lines[i] = p.With(paint.Dim, l)
 	}
 	return lines
 }

@@ -8,6 +8,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
+
+	"github.com/holdfast-db/holdfast/internal/paint"
 )
 
 // The widths of the table's columns. On a terminal that is too narrow for the table the report is a list.
@@ -20,13 +22,13 @@ const (
 
 // WriteText writes the report as text, for a terminal with this number of columns.
 func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
-	p := paint{colour}
+	p := painter{paint.Paint{On: colour}}
 	body := r.list(p)
 	if width := r.columnWidth(columns); width >= narrowColumn && columns >= narrowestTable && len(r.Strategies) > 1 {
 		body = r.table(p, width)
 	}
 	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), p.paragraph(r.Conditions(), columns)}
-	parts = append(parts, p.with(bold, wrap(r.Conclusion(), columns)))
+	parts = append(parts, p.With(paint.Bold, paint.Wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
 		if part != "" {
@@ -45,7 +47,7 @@ func (r *Report) columnWidth(columns int) int {
 }
 
 // table has the failures as rows and the strategies as columns of a width.
-func (r *Report) table(p paint, width int) string {
+func (r *Report) table(p painter, width int) string {
 	t := table.New().Border(lipgloss.NormalBorder()).BorderRow(true).
 		BorderLeft(false).BorderRight(false).BorderTop(false).BorderBottom(false).
 		StyleFunc(func(_, column int) lipgloss.Style {
@@ -55,18 +57,18 @@ func (r *Report) table(p paint, width int) string {
 			}
 			return style
 		})
-	if !p.on {
+	if !p.On {
 		t.BorderStyle(lipgloss.NewStyle())
 	} else {
-		t.BorderStyle(dim)
+		t.BorderStyle(paint.Dim)
 	}
 	header := []string{""}
 	for _, s := range r.Strategies {
-		header = append(header, p.with(bold, lipgloss.Wrap(s.Title, width-1, " ")))
+		header = append(header, p.With(paint.Bold, lipgloss.Wrap(s.Title, width-1, " ")))
 	}
 	t.Row(header...)
 	for f, failure := range r.Failures {
-		row := []string{p.with(bold, failure.Title)}
+		row := []string{p.With(paint.Bold, failure.Title)}
 		for s := range r.Strategies {
 			row = append(row, p.cell(r.at(s, f)))
 		}
@@ -76,13 +78,13 @@ func (r *Report) table(p paint, width int) string {
 }
 
 // cell returns the lines of one cell of the table.
-func (p paint) cell(r *Result) string {
+func (p painter) cell(r *Result) string {
 	lines := append(p.verdict(r), p.expectation(r)...)
 	return strings.Join(append(lines, p.counts(r)...), "\n")
 }
 
 // list returns the report for narrow terminals: a line or two for each cell.
-func (r *Report) list(p paint) string {
+func (r *Report) list(p painter) string {
 	width := 0
 	for _, s := range r.Strategies {
 		width = max(width, len(s.Title))
@@ -92,7 +94,7 @@ func (r *Report) list(p paint) string {
 		if f > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(p.with(bold, failure.Title) + "\n")
+		b.WriteString(p.With(paint.Bold, failure.Title) + "\n")
 		for s, strategy := range r.Strategies {
 			c := r.at(s, f)
 			lines := append(p.verdict(c), p.expectation(c)...)
@@ -112,16 +114,16 @@ func (r *Report) list(p paint) string {
 const marks = tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"
 
 // paragraph returns lines as secondary text.
-func (p paint) paragraph(lines []string, columns int) string {
+func (p painter) paragraph(lines []string, columns int) string {
 	dimmed := make([]string, len(lines))
 	for i, l := range lines {
-		dimmed[i] = p.with(dim, wrap(l, columns))
+		dimmed[i] = p.With(paint.Dim, paint.Wrap(l, columns))
 	}
 	return strings.Join(dimmed, "\n")
 }
 
 // unexpected returns an explanation of the cells that are not as expected.
-func (r *Report) unexpected(p paint, columns int) string {
+func (r *Report) unexpected(p painter, columns int) string {
 	var lines []string
 	for _, c := range r.Unexpected() {
 		if c.Interrupted {
@@ -137,9 +139,9 @@ func (r *Report) unexpected(p paint, columns int) string {
 		if c.StalledSeconds > 0 {
 			why += fmt.Sprintf(" (the machine stalled for %.1f s)", c.StalledSeconds)
 		}
-		lines = append(lines, wrap(fmt.Sprintf("%s %s, %s: %s", p.with(odd, cross), c.Failure, c.Strategy, why), columns))
+		lines = append(lines, paint.Wrap(fmt.Sprintf("%s %s, %s: %s", p.With(paint.Odd, cross), c.Failure, c.Strategy, why), columns))
 		for _, e := range c.Examples {
-			lines = append(lines, wrap("    "+e.String(), columns))
+			lines = append(lines, paint.Wrap("    "+e.String(), columns))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -179,13 +181,11 @@ func (r *Report) effort() string {
 	}
 	text := fmt.Sprintf("cells: %d, %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
 	if repeats > 0 {
-		text += fmt.Sprintf("; %d were run again, because the machine stalled for more than %v", repeats,
-			stallLimit(r.Settings.Timing).Round(time.Millisecond))
+		text += fmt.Sprintf("; %d were run again: the machine stalled for more than %v, a server ended on its own, or too few faults struck",
+			repeats, stallLimit(r.Settings.Timing).Round(time.Millisecond))
 	}
 	return text
 }
-
-func wrap(text string, columns int) string { return lipgloss.Wrap(text, max(20, columns), " ") }
 
 // trimLines removes the spaces at the ends of lines.
 func trimLines(text string) string {

@@ -28,7 +28,7 @@ func (c *MongoCase) Verdict() Verdict {
 	case c.Failure.Kind == MongoNoServer:
 		return refused(mongoSelectFirst, retry.WhyNoServer)
 	case c.overloaded() && !c.overloadAllowed():
-		return refused(rule, why)
+		return refused(mongoDisabled, why)
 	case c.overloaded() && !c.moves():
 		return c.overload()
 	case !c.retryable() && !c.moves():

@@ -95,7 +95,9 @@ func (t *Told) readEnd(rest string) error {
 	for why := retry.WhyUndecided; why.String() != "unknown"; why++ {
 		if after, is := strings.CutPrefix(rest, why.String()); is {
 			t.Why = why
-			t.Strategy, _ = strings.CutPrefix(strings.TrimSuffix(after, ")"), ": ")
+			if of, has := strings.CutPrefix(after, ": "); has {
+				t.Strategy = strings.TrimSuffix(of, ")")
+			}
 			return nil
 		}
 	}

@@ -56,6 +56,20 @@ func TestReadTellsTheAttemptsOfAText(t *testing.T) {
 	}
 }
 
+// What follows the history in a log is no error of a strategy.
+func TestReadLeavesOutTheRestOfALog(t *testing.T) {
+	history := failing(t, 2, "refused").Error()
+	for _, text := range []string{history + `"}`, "(" + history + ") while saving", `{"err":"` + history + `","n":1}`} {
+		if told, err := Read(text); err != nil || told.Total != 2 || told.Strategy != "" {
+			t.Errorf("%q: %+v, %v", text, told, err)
+		}
+	}
+	const declined = "x (1 attempt: [1, answered, CONFLICT: e] no more: strategy declined: not today)"
+	if told, err := Read(declined); err != nil || told.Strategy != "not today" {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
 func TestReadRefusesOtherTexts(t *testing.T) {
 	for _, text := range []string{
 		"", "connection reset by peer", "2 attempts:", "2 attempts: [1 at a:1, in flight, NETWORK_ERROR: reset]", "1 attempt: [1, asleep, NONE: x] no more: undecided",
@@ -84,6 +98,20 @@ func TestEveryReasonAndEveryWhyHasWords(t *testing.T) {
 		}
 		seen[words] = why
 	}
+}
+
+func FuzzReadCouchbase(f *testing.F) {
+	f.Add(`unambiguous timeout | {"operation_id":"get","retry_reasons":["KV_LOCKED"],"retry_attempts":2}`)
+	f.Add(`{"err":"document not found | {\\"status_code\\":1}"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		told, err := ReadCouchbase(text)
+		if err != nil && !reflect.DeepEqual(told, ToldCouchbase{}) {
+			t.Errorf("%q: %+v and %v", text, told, err)
+		}
+		if err == nil && !strings.Contains(strings.Join(strings.Fields(text), " "), told.Message) {
+			t.Errorf("%q has no message %q", text, told.Message)
+		}
+	})
 }
 
 func FuzzRead(f *testing.F) {
