@@ -19,6 +19,9 @@ var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 // sortKey is a text as a collation compares it, which is each server's own.
 var sortKey = regexp.MustCompile(`("|CollationKey\(0x)(?:[0-9a-f]{2})+("|\))`)
 
+// cutSortKey is one that is too long for an error.
+var cutSortKey = regexp.MustCompile(`CollationKey\(0x[0-9a-f]+\.\.\.`)
+
 var writtenTimestamp = regexp.MustCompile(`Timestamp\((\d+), \d+\)`)
 
 var randomNumber = regexp.MustCompile(`0\.\d{6,}`)
@@ -33,7 +36,8 @@ var rewritten = []struct {
 	{regexp.MustCompile(`\{"\$numberLong":"(-?\d+)"\}`), "${1}L"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`cursor id \d+`), "cursor id"},
-	{regexp.MustCompile(`collection scan stopped\. totalRecords: .*? :: caused by :: `), ""}, // how far it had come
+	{regexp.MustCompile(`collection scan stopped\. totalRecords: .*? :: caused by :: `), ""},      // how far it had come
+	{regexp.MustCompile(`error while multiplanner was selecting best plan :: caused by :: `), ""}, // where the planner was
 	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
 	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
 	{regexp.MustCompile(`Tree: .*?(\\n)* (planner returned|tailable cursor)`), " $2"},       // how a filter was understood
@@ -96,7 +100,7 @@ func normalised(db string, command bson.D, raw bson.Raw) reply {
 		text = r.pattern.ReplaceAllString(text, r.as)
 	}
 	if strings.Contains(text, `"hexEncoded"`) {
-		text = sortKey.ReplaceAllString(text, "${1}KEY$2")
+		text = cutSortKey.ReplaceAllString(sortKey.ReplaceAllString(text, "${1}KEY$2"), "CollationKey(0xKEY)")
 	}
 	if strings.Contains(fmt.Sprint(command), "$rand") {
 		text = randomNumber.ReplaceAllString(text, "RANDOM")
