@@ -14,7 +14,7 @@ import (
 func (x *exec) writing(apply func() error) error {
 	rs, m := x.conn.set, x.conn.member
 	if rs.config.standalone {
-		if err := x.command.writeConcern.checkStandalone(); err != nil {
+		if err := x.command.writeConcern.CheckStandalone(); err != nil {
 			return err
 		}
 	}
