@@ -105,6 +105,7 @@ func serverSpecs() []*spec {
 		{name: "getLog", run: cmdGetLog, service: true},
 		{name: "whatsmyuri", run: cmdWhatsMyURI, open: true, service: true},
 		{name: "fsync", run: cmdFsync, service: true},
+		{name: "fsyncUnlock", run: cmdFsyncUnlock, service: true},
 		{name: "profile", run: cmdProfile, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
 		{name: "listCommands", run: cmdListCommands, service: true},

@@ -410,7 +410,7 @@ func (rs *Deployment) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.BearsData() && !m.stale && m.config.Delay == 0 && p.matched[m.index] < p.data.Log.Last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.BearsData() && !m.stale && m.config.Delay == 0 && m.fsyncLocks == 0 && p.matched[m.index] < p.data.Log.Last() {
 			return false
 		}
 	}

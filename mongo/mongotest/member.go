@@ -45,6 +45,7 @@ type member struct {
 	transactions map[string]*transaction // the newest that began here, by its session
 	usage        usage
 	open         map[*transaction]struct{}
+	fsyncLocks   int64 // how often it was locked against writes, see fsync
 	locks        map[lock]*transaction
 
 	config setconfig.Member
@@ -82,7 +83,7 @@ func newMember(set *Deployment, index int) *member {
 func (m *member) startLocked() {
 	m.server.startLocked()
 	m.role = secondary
-	m.held = nil
+	m.held, m.fsyncLocks = nil, 0
 	m.frozen = time.Time{}
 	m.cursors = make(map[int64]*cursor)
 	m.open, m.locks = make(map[*transaction]struct{}), make(map[lock]*transaction)

@@ -191,6 +191,7 @@ func TestWhatEachCommandNeeds(t *testing.T) {
 		{`{"getLog": "*", "$db": "admin"}`, needs("", "getLog")},
 		{`{"whatsmyuri": 1, "$db": "admin"}`, nil},
 		{`{"fsync": 1, "$db": "admin"}`, needs("", "fsync")},
+		{`{"fsyncUnlock": 1, "$db": "admin"}`, needs("", "unlock")},
 		{`{"profile": 0, "$db": "app"}`, needs("app.", "enableProfiler")},
 		{`{"profile": -1, "$db": "app"}`, needs("app.system.profile", "find")},
 		{`{"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}`, nil},

@@ -146,6 +146,7 @@ func serverRules() map[string]rule {
 		"top":             onCluster("top"),
 		"getLog":          onCluster("getLog"),
 		"fsync":           onCluster("fsync"),
+		"fsyncUnlock":     onCluster("unlock"),
 		"profile":         needsOfProfile,
 
 		"replSetStepDown":  onCluster("replSetStateChange"),
