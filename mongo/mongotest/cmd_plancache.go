@@ -130,11 +130,19 @@ func (x *exec) shapedQuery() (*planfilter.Query, error) {
 	case !filter.IsDocument():
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "required field query must be an object")
 	}
-	for name, v := range map[string]query.Value{"sort": sort, "projection": projection, "collation": own} {
-		if !v.Missing() && !v.IsDocument() {
+	for _, name := range []string{"sort", "projection", "collation"} {
+		if v := x.arg(name); !v.Missing() && !v.IsDocument() {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "optional field %s must be an object", name)
 		}
 	}
+	if own.IsDocument() && len(own.Data) <= len(query.EmptyDocument) {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "optional field collation cannot be an empty object")
+	}
+	return x.compiledShape(filter, sort, projection, own)
+}
+
+// compiledShape refuses a query that a find would refuse.
+func (x *exec) compiledShape(filter, sort, projection, own query.Value) (*planfilter.Query, error) {
 	var s search
 	if !own.Missing() {
 		if err := s.parseCollation(&wire.Element{Type: own.Type, Value: own.Data}); err != nil {
