@@ -41,9 +41,10 @@
 //   - A [Breaker] stops attempts while most of them fail: one for the engine, or one for each endpoint.
 //   - An [Observer] receives every failed attempt, every decision and every end. Package retryslog has one that logs.
 //
-// [Engine.Run] is Run with these, and [ValueWith] is [Value] with them. [Engine.Do] takes an [AttemptFunc], which describes its failures itself: the [Stage], the
-// [Reason], the endpoint, a delay that the server asked for, whether it made progress. Package retryhttp does that for HTTP
-// requests. The packages mongoreason and couchbasereason hold the reasons of these two databases.
+// [Engine.Run] is Run with these, and [ValueWith] is [Value] with them. [Engine.Do] takes an [AttemptFunc], which
+// describes its failures itself: the [Stage], the [Reason], the endpoint, a delay that the server asked for, whether it
+// made progress. Package retryhttp does that for HTTP requests. The packages mongoreason and couchbasereason hold the
+// reasons of these two databases.
 //
 // # The error
 //

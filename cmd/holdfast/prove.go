@@ -148,7 +148,8 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 	case err != nil:
 		return nil, cannotRun(fmt.Errorf("--uri: %w", err))
 	}
-	m.Deployment, m.Settings.ReplicationDelay = server, 0 // its lag is its own
+	m.Deployment = server
+	server.Adjust(&m.Settings)
 	return server.Leave, nil
 }
 

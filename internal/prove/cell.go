@@ -63,7 +63,7 @@ func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Se
 		return result
 	}
 	if err := c.measure(ctx, d, &result); err != nil {
-		result.Error = err.Error()
+		result.Error, result.serverEnded = err.Error(), errors.Is(err, errServerEnded)
 		result.Interrupted = ctx.Err() != nil
 	}
 	result.Seconds = time.Since(began).Seconds()

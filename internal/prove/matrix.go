@@ -89,8 +89,8 @@ func (m Matrix) runAll(ctx context.Context, r *Report) {
 	group.Wait()
 }
 
-// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled during the run, or if the load ended
-// before its faults had struck often enough.
+// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled or a real server ended during the run, or
+// if the load ended before its faults had struck often enough.
 func (m Matrix) runWithoutStall(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
 	for repeats := 0; ; repeats++ {
 		began := time.Now()
@@ -98,7 +98,7 @@ func (m Matrix) runWithoutStall(ctx context.Context, s Strategy, f Failure, stil
 		result.Repeats = repeats
 		longest := still.longestSince(began)
 		stalled := longest >= stallLimit(m.Settings.Timing)
-		if !stalled && result.NotShown == "" || ctx.Err() != nil || result.Unavailable != "" {
+		if !stalled && !result.serverEnded && result.NotShown == "" || ctx.Err() != nil || result.Unavailable != "" {
 			return result
 		}
 		if stalled {

@@ -205,12 +205,21 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; mixed failures are without faults of the cluster", s.version, kind)
 }
 
+// Adjust sets what is otherwise with real servers. Their replication lag is their own. They may run on this machine and be slow, and then
+// a client that has a short timeout interrupts commands that met no fault.
+func (s *Server) Adjust(settings *Settings) {
+	settings.ReplicationDelay = 0
+	settings.Timing.ServerSelection, settings.Timing.Connect = 2*time.Second, time.Second
+	settings.Parallel = 8
+}
+
 func (s *Server) open(c *cell) (site, error) {
-	p, err := mongotest.RunProxy(s.uri)
+	f := &proxied{server: s, timing: c.settings.Timing}
+	p, err := mongotest.RunProxy(s.uri, mongotest.ProxyDial(f.lost.dial))
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
-	f := &proxied{proxy: p, server: s, timing: c.settings.Timing}
+	f.proxy = p
 	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
 	p.Use("hello", dark)
 	p.Use(mongotest.AnyCommand, f.watch)
@@ -226,6 +235,7 @@ type proxied struct {
 	dark   atomic.Bool
 	// sessions means that a command had an lsid, although the server does not support sessions.
 	sessions atomic.Bool
+	lost     lostConns
 }
 
 func (f *proxied) target() Target {
@@ -258,7 +268,8 @@ func (f *proxied) restore(context.Context) error {
 }
 
 func (f *proxied) journal() ([]mongotest.Entry, bool) { return nil, false }
-func (f *proxied) close() error                       { return f.proxy.Close() }
+
+func (f *proxied) close() error { return errors.Join(f.lost.err(), f.proxy.Close()) }
 
 func (f *proxied) delay(attempts int) time.Duration {
 	return stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip

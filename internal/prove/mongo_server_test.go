@@ -3,7 +3,10 @@ package prove
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // closing is a client that only notes that it was closed.
@@ -32,4 +35,31 @@ func TestConnectingToAServerEndsWithItsContext(t *testing.T) {
 	}
 	close(hang)
 	<-client.closed
+}
+
+// A server that ends during a cell, and is started again, makes the cell begin again. Its connections that clients close do not.
+func TestAServerThatEndsDuringACell(t *testing.T) {
+	rs := mongotest.RunStandaloneT(t)
+	server, err := ConnectServer(t.Context(), rs.URI(), Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Leave() }()
+	m := embeddedMatrix(t, server, []string{OneRetry}, []string{"reply-lost"})
+	m.Settings.Size.Operations, m.Settings.Size.MessageHits = 30, 4
+	server.Adjust(&m.Settings)
+	var updates atomic.Int32
+	rs.Use("update", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+		if updates.Add(1) != 20 {
+			return mongotest.Fault{}
+		}
+		return mongotest.Fault{Before: func() { rs.Kill(0); rs.Restart(0) }}
+	}))
+	r, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.at(0, 0); c.Repeats != 1 || c.Error != "" || !c.AsExpected() {
+		t.Errorf("%d repeats, error %q, verdict %v", c.Repeats, c.Error, c.Verdict)
+	}
 }

@@ -179,8 +179,8 @@ func (r *Report) effort() string {
 	}
 	text := fmt.Sprintf("cells: %d, %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
 	if repeats > 0 {
-		text += fmt.Sprintf("; %d were run again, because the machine stalled for more than %v", repeats,
-			stallLimit(r.Settings.Timing).Round(time.Millisecond))
+		text += fmt.Sprintf("; %d were run again: the machine stalled for more than %v, a server ended on its own, or too few faults struck",
+			repeats, stallLimit(r.Settings.Timing).Round(time.Millisecond))
 	}
 	return text
 }

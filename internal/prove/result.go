@@ -32,10 +32,12 @@ type Result struct {
 	// NotShown, if not empty, is the number of operations or faults that is too small for a verdict.
 	NotShown string  `json:"not_shown,omitempty"`
 	Seconds  float64 `json:"seconds"`
-	// Repeats is how often the cell was repeated because the machine stalled. StalledSeconds is the longest stall of
-	// the last run.
+	// Repeats is how often the cell was repeated because the machine stalled, or because a real server ended. StalledSeconds is the longest
+	// stall of the last run.
 	Repeats        int     `json:"repeats,omitempty"`
 	StalledSeconds float64 `json:"stalled_seconds,omitempty"`
+
+	serverEnded bool // a real server ended during the run
 }
 
 // blank returns the cell's result before the run.

@@ -48,8 +48,9 @@ type FailedToken struct {
 const mostFailed = 1000
 
 // Sweep applies the updates that clients have left pending. It may run beside clients and other sweeps, and be repeated. An update that a
-// document refuses stays pending and is reported. When ctx ends, Sweep waits at most two seconds for the update that it is making, and counts it. Without an index on the times of the tokens, a sweep reads the whole collection; see
-// [Collection.SweepIndex]. With an error it returns also the result so far.
+// document refuses stays pending and is reported. When ctx ends, Sweep waits at most two seconds for the update that it is making, and counts
+// it. Without an index on the times of the tokens, a sweep reads the whole collection; see [Collection.SweepIndex]. With an error it returns
+// also the result so far.
 func (c *Collection) Sweep(ctx context.Context, o SweepOptions) (SweepResult, error) {
 	if o.OlderThan <= 0 {
 		return SweepResult{}, fmt.Errorf("once: SweepOptions.OlderThan is %v; it must be positive", o.OlderThan)

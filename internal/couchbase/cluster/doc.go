@@ -1,8 +1,8 @@
 // Package cluster knows a Couchbase cluster: its maps, a connection to each node of each bucket, the ids of collections.
 //
 // [Open] returns at once and connects in the background (seek.go): the seeds are tried in one shuffled order, the next one when the
-// one before has failed or has not answered for half a second, until one answers with a map, which replaces the seeds. The first [Cluster.Bucket] uses the connection that is there; further
-// buckets have connections of their own.
+// one before has failed or has not answered for half a second, until one answers with a map, which replaces the seeds. The first
+// [Cluster.Bucket] uses the connection that is there; further buckets have connections of their own.
 //
 // A [Snapshot] is what a bucket knows at one time: the map, and an [Endpoint] for each node. It never changes. A newer map comes by a
 // handshake, a push, the body of a refusal, a fetch that all who need one share, or the poll (maps.go, fetch.go). It is published

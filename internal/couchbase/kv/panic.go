@@ -6,8 +6,8 @@ import (
 )
 
 // recovered is deferred by a function that calls the application's code: its dialer, the connections of that, the functions of its
-// TLS configuration, and the functions of a [Config]. It makes a panic the function's error, because on a goroutine of the connection a panic would end the process, and
-// on that of a caller it would leave the connection without a reader.
+// TLS configuration, and the functions of a [Config]. It makes a panic the function's error, because on a goroutine of the
+// connection a panic would end the process, and on that of a caller it would leave the connection without a reader.
 func recovered(who string, err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("%s panicked: %v", who, v)
