@@ -43,7 +43,8 @@ type Query struct {
 	Exists  bool
 	Records []*store.Record // all documents, in their order
 	Indexes []*store.Index
-	Express bool // the server has the stages EXPRESS, as since 8.0
+	Permits func(*store.Index) bool // an index filter; nil where all indexes may be used
+	Express bool                    // the server has the stages EXPRESS, as since 8.0
 
 	Match   func(filter []byte) (func(doc []byte) (bool, error), error) // compiles a filter
 	Compare func(sort []byte) (func(a, b []byte) int, error)            // compiles a sort
