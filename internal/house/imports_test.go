@@ -102,7 +102,7 @@ var ours = map[string][]string{
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
-		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/permission", "mongo/mongotest/internal/failpoint",
+		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/writeconcern", "mongo/mongotest/internal/planfilter", "mongo/mongotest/internal/account", "mongo/mongotest/internal/permission", "mongo/mongotest/internal/failpoint",
 		"mongo/mongotest/internal/stableapi", "mongo/mongotest/internal/currentop", "mongo/mongotest/internal/javascript", "mongo/mongotest/internal/explain",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/peek", "internal/testserver",
 		"internal/mongo/wire", "internal/mutant",
@@ -122,6 +122,14 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/setconfig": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr",
 		"internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/planfilter": {
+		"mongo/mongotest/internal/explain", "mongo/mongotest/internal/store", "mongo/mongotest/internal/query",
+		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/writeconcern": {
+		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
+		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/account": {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/permission": {

@@ -14,7 +14,7 @@ import (
 func (x *exec) writing(apply func() error) error {
 	rs, m := x.conn.set, x.conn.member
 	if rs.config.standalone {
-		if err := x.command.writeConcern.checkStandalone(); err != nil {
+		if err := x.command.writeConcern.CheckStandalone(); err != nil {
 			return err
 		}
 	}
@@ -22,8 +22,11 @@ func (x *exec) writing(apply func() error) error {
 		return err
 	}
 	rs.mu.Lock()
-	x.result.term = m.term
-	if err := x.writableLocked(); err != nil {
+	err := x.awaitUnlockLocked()
+	if x.result.term = m.term; err == nil {
+		err = x.writableLocked()
+	}
+	if err != nil {
 		rs.mu.Unlock()
 		return err
 	}
@@ -83,6 +86,9 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		} else {
 			err = x.awaitBlockerLocked(blocker)
 		}
+		if err == nil && m.fsyncLocks > 0 {
+			err = cmp.Or(x.awaitUnlockLocked(), x.writableLocked())
+		}
 		if err != nil {
 			return m.data.Log.Last(), err
 		}
@@ -99,6 +105,25 @@ func (x *exec) awaitBlockerLocked(blocker *transaction) error {
 		return err
 	}
 	return x.writableLocked()
+}
+
+// awaitUnlockLocked waits until the primary is not locked against writes, see fsync.
+func (x *exec) awaitUnlockLocked() error {
+	m, term := x.conn.member, x.conn.member.term
+	unlocked := func() bool {
+		return m.fsyncLocks == 0 || x.conn.epoch != m.epoch || m.role != primary || m.term != term
+	}
+	x.evaluation.held.since = time.Time{}
+	for !unlocked() {
+		err := x.conn.set.awaitLocked(newWaiter(unlocked), x.conn.done, lookEvery)
+		if errors.Is(err, errTimeout) {
+			err = x.mayGoOn()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return x.primaryLocked()
 }
 
 // takeBackLocked undoes what the primary wrote after an index and nobody has seen.

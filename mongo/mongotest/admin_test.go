@@ -42,7 +42,6 @@ func TestAdministration(t *testing.T) {
 		{"", `{"count": "c", "$db": "test"}`, `"n": {"$numberInt":"2"}`},
 		{"profiling is off", `{"profile": -1, "$db": "test"}`, `"was": {"$numberInt":"0"}`},
 		{"and stays off", `{"profile": 2, "$db": "test"}`, `NotImplemented`},
-		{"fsync has no lock", `{"fsync": 1, "lock": true, "$db": "admin"}`, `NotImplemented`},
 		{"commands list the commands", `{"listCommands": 1, "$db": "admin"}`, `"validate": {`},
 		{"but not those of newer versions", `{"bulkWrite": 1, "$db": "admin"}`, `no such command: 'bulkWrite'`},
 		{"a session has an id", `{"endSessions": [{"id": {"$uuid": "00000000-0000-4000-8000-000000000000"}}], "$db": "admin"}`, `"ok": {"$numberDouble":"1.0"}`},

@@ -29,6 +29,7 @@ func cmdCurrentOp(x *exec) error {
 	}
 	x.conn.set.mu.Lock()
 	ops := x.operationsLocked(query.Value{})
+	locked := x.conn.mongos == nil && x.conn.member.fsyncLocks > 0
 	x.conn.set.mu.Unlock()
 	list, dst := wire.BeginArray(x.result.out, "inprog")
 	n := 0
@@ -43,6 +44,10 @@ func cmdCurrentOp(x *exec) error {
 		}
 	}
 	x.result.out = wire.EndDocument(dst, list)
+	if locked {
+		x.result.out = wire.AppendBool(x.result.out, "fsyncLock", true)
+		x.result.out = wire.AppendString(x.result.out, "info", "use db.fsyncUnlock() to terminate the fsync write/snapshot lock")
+	}
 	return nil
 }
 

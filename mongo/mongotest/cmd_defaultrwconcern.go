@@ -10,7 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/writeconcern"
 )
 
 const (
@@ -96,16 +98,16 @@ func cmdSetDefaultRWConcern(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "At least one of the \"%s\" or \"%s\" fields must be present", readDefault, writeDefault)
 	}
 	var asked defaults
-	var concern writeConcern
+	var concern writeconcern.Concern
 	var err error
 	if asked.read, err = defaultRead(read.Data); err == nil {
-		asked.write, err = concern.asDefault(write.Data)
+		asked.write, err = concern.AsDefault(write.Data, x.conn.set.config.version)
 	}
 	if err != nil {
 		return err
 	}
 	err = x.writing(func() error {
-		if refused := concern.checkLocked(x.conn.set); asked.write != nil && refused != nil {
+		if refused := x.unsatisfiableLocked(&concern); asked.write != nil && refused != nil {
 			return refused
 		}
 		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
@@ -131,6 +133,13 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	}
 	d.at, d.wall = x.conn.member.data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
+}
+
+// checkDefaultLocked refuses the names of write concerns among which the default one is missing.
+func (m *member) checkDefaultLocked(modes setconfig.Modes) error {
+	var w writeconcern.Concern
+	_ = w.Parse(m.defaultsLocked().write, m.set.config.version) // it was checked when it was set
+	return w.CheckName(modes)
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
@@ -167,30 +176,6 @@ func defaultRead(doc []byte) ([]byte, error) {
 	return bytes.Clone(doc), nil
 }
 
-// asDefault reads a write concern and returns it as it is kept, nil if it is to be none.
-func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
-	if len(doc) <= len(query.EmptyDocument) {
-		return nil, nil
-	}
-	if err := w.parse(doc); err != nil {
-		return nil, err
-	}
-	switch {
-	case w.given && w.mode == "" && w.members < 1:
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "Unacknowledged write concern is not suitable for the default write concern")
-	case has(doc, "provenance"):
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "'provenance' must be unset in default write concern")
-	case !w.given:
-		w.given, w.members = true, 1
-	}
-	at, dst := wire.BeginDocument(nil)
-	dst = w.appendW(dst)
-	if j := query.Lookup(doc, "j"); !j.Missing() {
-		dst = wire.AppendBool(dst, "j", j.True())
-	}
-	return wire.EndDocument(wire.AppendInt32(dst, "wtimeout", int32(w.timeout.Milliseconds())), at), nil
-}
-
 // keepLocked writes the defaults to where the set keeps them.
 func (x *exec) keepLocked(d defaults) error {
 	_, dst := wire.BeginDocument(nil)
@@ -221,7 +206,7 @@ func (x *exec) appendDefaults() {
 	}
 	if d.write == nil && majority {
 		_, dst := wire.BeginDocument(nil)
-		dst = wire.AppendInt32((&writeConcern{}).appendW(dst), "wtimeout", 0)
+		dst = wire.AppendInt32((&writeconcern.Concern{}).AppendW(dst), "wtimeout", 0)
 		d.write = wire.EndDocument(dst, 0)
 	}
 	_, dst := wire.BeginDocument(nil)
@@ -246,13 +231,13 @@ func (x *exec) applyDefaults() {
 	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
 		x.command.readConcern = majorityConcern
 	}
-	if !x.command.spec.write || x.command.writeConcern.given || d.write == nil {
+	if !x.command.spec.write || x.command.writeConcern.Given || d.write == nil {
 		return
 	}
 	given := x.command.writeConcern
-	if err := x.command.writeConcern.parse(d.write); err != nil || given.present {
-		x.command.writeConcern.timeout = given.timeout
+	if err := x.command.writeConcern.Parse(d.write, x.conn.set.config.version); err != nil || given.Present {
+		x.command.writeConcern.Timeout = given.Timeout
 		return
 	}
-	x.command.writeConcern.custom = true
+	x.command.writeConcern.Custom = true
 }

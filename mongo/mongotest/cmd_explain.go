@@ -80,7 +80,7 @@ func (x *exec) beExplained(doc []byte) error {
 	c.spec = specs[c.name]
 	generic := command{db: c.db, stmtID: -1} // takes what every command may have, and is forgotten
 	for it.Next() {
-		if err := generic.genericOption(&it.Element); err != nil {
+		if err := generic.genericOption(&it.Element, x.conn.set.config.version); err != nil {
 			return err
 		}
 	}

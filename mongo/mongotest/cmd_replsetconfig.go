@@ -1,9 +1,6 @@
 package mongotest
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -67,15 +64,7 @@ func (rs *Deployment) appendSettings(dst []byte) []byte {
 		}
 	}
 	dst = wire.AppendInt32(dst, "electionTimeoutMillis", int32(rs.electionTimeout.Milliseconds()))
-	modes, dst := wire.BeginEmbedded(dst, "getLastErrorModes")
-	for _, name := range slices.Sorted(maps.Keys(rs.modes)) {
-		mode, d := wire.BeginEmbedded(dst, name)
-		for _, tag := range slices.Sorted(maps.Keys(rs.modes[name])) {
-			d = wire.AppendInt32(d, tag, int32(rs.modes[name][tag]))
-		}
-		dst = wire.EndDocument(d, mode)
-	}
-	dst = wire.EndDocument(dst, modes)
+	dst = rs.modes.Append(dst)
 	defaults, dst := wire.BeginEmbedded(dst, "getLastErrorDefaults")
 	dst = wire.AppendInt32(wire.AppendInt32(dst, "w", 1), "wtimeout", 0)
 	return wire.EndDocument(wire.EndDocument(dst, defaults), at)

@@ -94,6 +94,9 @@ func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 	}
 	x.conn.member.addr = c.Members[self].Host
 	rs.electionTimeout = time.Duration(c.Timeout) * time.Millisecond
+	if c.Modes != nil {
+		rs.modes = c.Modes
+	}
 	rs.admitLocked(joining)
 	for _, m := range c.Members {
 		rs.serverAtLocked(m.Host).member.config = m.Member

@@ -60,7 +60,7 @@ type reconfiguration struct {
 	force   bool
 	version int64
 	timeout time.Duration
-	modes   map[string]map[string]int
+	modes   setconfig.Modes
 	members []setconfig.Member
 }
 
@@ -79,6 +79,9 @@ func (r *reconfiguration) read(doc []byte) error {
 		if err := r.field(&it.Element); err != nil {
 			return err
 		}
+	}
+	if err := r.modes.Check(setconfig.Named(r.members)); it.Err == nil && err != nil {
+		return err
 	}
 	return it.Err
 }
@@ -183,7 +186,10 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 		}
 		r.timeout = time.Duration(n) * time.Millisecond
 	case "getLastErrorModes":
-		return r.readModes(v)
+		r.modes = make(setconfig.Modes)
+		if err := r.modes.Read(v); err != nil {
+			return err
+		}
 	case "getLastErrorDefaults":
 		w, timeout := query.Lookup(v.Data, "w"), query.Lookup(v.Data, "wtimeout")
 		members, _ := w.Integer()
@@ -196,24 +202,6 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 		return fields.Unknown("ReplSetConfigSettings", name)
 	}
 	return nil
-}
-
-func (r *reconfiguration) readModes(v query.Value) error {
-	r.modes = make(map[string]map[string]int)
-	it := wire.Elements(v.Data)
-	for it.Next() {
-		tags := make(map[string]int)
-		mode := wire.Elements(it.Value)
-		for it.Document() != nil && mode.Next() {
-			n, _ := mode.Int64()
-			tags[string(mode.Key)] = int(n)
-		}
-		r.modes[string(it.Key)] = tags
-	}
-	if err := checkModes(r.modes); err != nil {
-		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", err)
-	}
-	return it.Err
 }
 
 // checkLocked returns why the configuration cannot replace the one that the set has.
@@ -230,6 +218,9 @@ func (r *reconfiguration) checkLocked() error {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
 	}
 	if err := r.checkChangesLocked(); err != nil {
+		return err
+	}
+	if err := r.self.checkDefaultLocked(r.modes); err != nil {
 		return err
 	}
 	mine := &r.members[r.self.index]

@@ -180,27 +180,6 @@ func cmdListCommands(x *exec) error {
 	return nil
 }
 
-// https://www.mongodb.com/docs/manual/reference/command/fsync/
-
-func cmdFsync(x *exec) error {
-	if err := x.adminOnly(); err != nil {
-		return err
-	}
-	for i := range x.command.args {
-		switch name := string(x.command.args[i].Key); name {
-		case "lock":
-			if x.command.args[i].True() {
-				return fields.Unsupported("fsync", "lock")
-			}
-		case "async", "allowFsyncFailure", "lockAcquisitionTimeoutMillis":
-		default:
-			return fields.Unknown("fsync", name)
-		}
-	}
-	x.result.out = wire.AppendInt32(x.result.out, "numFiles", 1)
-	return nil
-}
-
 // https://www.mongodb.com/docs/manual/reference/command/profile/
 
 func cmdProfile(x *exec) error {

@@ -62,8 +62,11 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	x.result.term = m.term
-	if err := x.primaryLocked(); err != nil {
+	err := x.primaryLocked()
+	if err == nil && x.command.name == "commitTransaction" {
+		err = x.awaitUnlockLocked()
+	}
+	if x.result.term = m.term; err != nil {
 		return err
 	}
 	s := m.data.Session(string(x.command.lsid))

@@ -12,6 +12,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/writeconcern"
 )
 
 // place is which servers have a command, and where those that a mongos takes are executed.
@@ -64,7 +66,7 @@ type command struct {
 	after        store.Timestamp // afterClusterTime
 	atTime       store.Timestamp // atClusterTime
 	heard        store.Timestamp // the client's $clusterTime
-	writeConcern writeConcern
+	writeConcern writeconcern.Concern
 	comment      query.Value
 	bypass       bool // documents are not validated
 	api          stableapi.Fields
@@ -187,13 +189,13 @@ func (x *exec) generic(e *wire.Element) error {
 	case "stmtIds":
 		c.stmtIDs = e.Array()
 	default:
-		return c.genericOption(e)
+		return c.genericOption(e, x.conn.set.config.version)
 	}
 	return nil
 }
 
 // genericOption takes an element that says how every command may be executed, or adds it to the args.
-func (c *command) genericOption(e *wire.Element) error {
+func (c *command) genericOption(e *wire.Element, v version.Version) error {
 	switch string(e.Key) {
 	case "readConcern":
 		return c.parseReadConcern(e)
@@ -202,7 +204,7 @@ func (c *command) genericOption(e *wire.Element) error {
 		if doc == nil {
 			return err
 		}
-		return c.writeConcern.parse(doc)
+		return c.writeConcern.Parse(doc, v)
 	case "comment":
 		c.comment = query.Of(*e)
 	case "maxTimeMS":
@@ -267,7 +269,7 @@ func (x *exec) checkTransaction() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Only the first command in a transaction may specify a readConcern")
 	case c.spec.ends:
 		return nil
-	case c.writeConcern.present:
+	case c.writeConcern.Present:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	case c.readConcern == linearizableConcern || c.readConcern == "available":
 		return mongoerr.Errorf(mongoerr.InvalidOptions,

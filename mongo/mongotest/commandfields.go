@@ -18,7 +18,7 @@ func (c *command) checkFields() error {
 	switch {
 	case s == nil:
 		return nil
-	case c.writeConcern.present && !c.spec.write:
+	case c.writeConcern.Present && !c.spec.write:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command does not support writeConcern")
 	}
 	var err error

@@ -6,12 +6,12 @@ import (
 )
 
 func init() {
-	for p, list := range [][]*spec{atShard: dataSpecs(), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
+	for p, list := range [][]*spec{atShard: append(dataSpecs(), accountSpecs()...), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
 		register(place(p), list)
 	}
 }
 
-// dataSpecs are the commands on data, also on users, who are data.
+// dataSpecs are the commands on data.
 func dataSpecs() []*spec {
 	return []*spec{
 		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents", inTxn: version.Of(4, 0, 0)},
@@ -52,6 +52,19 @@ func dataSpecs() []*spec {
 		{name: "dataSize", run: cmdDataSize},
 		{name: "datasize", run: cmdDataSize},
 		{name: "validate", run: cmdValidate},
+		{name: "planCacheClear", run: cmdPlanCacheClear, service: true},
+		{name: "planCacheListFilters", run: cmdPlanCacheListFilters, service: true},
+		{name: "planCacheSetFilter", run: cmdPlanCacheSetFilter, service: true},
+		{name: "planCacheClearFilters", run: cmdPlanCacheClearFilters, service: true},
+		{name: "getDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdGetDefaultRWConcern, service: true},
+		{name: "setDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdSetDefaultRWConcern, write: true, service: true},
+		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
+	}
+}
+
+// accountSpecs are the commands on users and roles, which are data.
+func accountSpecs() []*spec {
+	return []*spec{
 		{name: "createUser", run: cmdCreateUser, service: true},
 		{name: "updateUser", run: cmdUpdateUser, service: true},
 		{name: "dropUser", run: cmdDropUser, service: true},
@@ -68,9 +81,6 @@ func dataSpecs() []*spec {
 		{name: "grantRolesToRole", run: cmdGrantRolesToRole, service: true},
 		{name: "revokeRolesFromRole", run: cmdRevokeRolesFromRole, service: true},
 		{name: "rolesInfo", run: cmdRolesInfo, service: true},
-		{name: "getDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdGetDefaultRWConcern, service: true},
-		{name: "setDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdSetDefaultRWConcern, write: true, service: true},
-		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 	}
 }
 
@@ -105,6 +115,7 @@ func serverSpecs() []*spec {
 		{name: "getLog", run: cmdGetLog, service: true},
 		{name: "whatsmyuri", run: cmdWhatsMyURI, open: true, service: true},
 		{name: "fsync", run: cmdFsync, service: true},
+		{name: "fsyncUnlock", run: cmdFsyncUnlock, service: true},
 		{name: "profile", run: cmdProfile, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
 		{name: "listCommands", run: cmdListCommands, service: true},

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/currentop"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -67,7 +68,7 @@ type Deployment struct {
 	// The replica set's configuration, beside the members' own, and what follows from it.
 	configVersion     int64
 	electionTimeout   time.Duration
-	modes             map[string]map[string]int // write concern modes: how many values of which tags
+	modes             setconfig.Modes
 	votes             int
 	voteMajority      int
 	writeMajority     int  // of the members that vote and have data
@@ -409,7 +410,7 @@ func (rs *Deployment) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.BearsData() && !m.stale && m.config.Delay == 0 && p.matched[m.index] < p.data.Log.Last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.BearsData() && !m.stale && m.config.Delay == 0 && m.fsyncLocks == 0 && p.matched[m.index] < p.data.Log.Last() {
 			return false
 		}
 	}

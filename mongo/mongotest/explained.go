@@ -5,6 +5,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/planfilter"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -190,6 +191,9 @@ func (x *exec) lookAt(e *explained) error {
 	}
 	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.set.config.version.AtLeast(8, 0)
 	e.Natural, e.Min, e.Max, e.Collated = e.hint.Natural, e.hint.Min, e.hint.Max, e.collation != nil
+	if e.Permits != nil {
+		e.Natural = 0
+	}
 	e.Collation = e.collation.Shown()
 	e.Match, e.Compare = x.matchOf(e), x.comparer(e)
 	return nil
@@ -230,7 +234,16 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 		e.Search = &explain.Search{Search: found, Distance: x.distanceOf(e)}
 	}
 	e.Indexes = c.Def.Indexes
+	x.applyIndexFilterLocked(e, c)
 	return c.Frozen(), nil
+}
+
+// applyIndexFilterLocked finds the collection's index filter for the query. Where there is one a hint is ignored.
+func (x *exec) applyIndexFilterLocked(e *explained, c *store.Collection) {
+	q := &planfilter.Query{Filter: e.Filter, Sort: e.Sort, Projection: e.Projection, Collation: e.collation.Shown()}
+	if f := x.conn.member.planFilters[c.Def.UUID].Of(q); f != nil {
+		e.Permits, e.Index = f.Permits, nil
+	}
 }
 
 // matchOf compiles filters as those of the command.

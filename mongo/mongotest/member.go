@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/planfilter"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -45,6 +46,7 @@ type member struct {
 	transactions map[string]*transaction // the newest that began here, by its session
 	usage        usage
 	open         map[*transaction]struct{}
+	fsyncLocks   int64 // how often it was locked against writes, see fsync
 	locks        map[lock]*transaction
 
 	config setconfig.Member
@@ -53,8 +55,9 @@ type member struct {
 	timer  *time.Timer // for the action, nil if there is none
 	timers int         // how many it has started
 
-	cursors map[int64]*cursor
-	view    view
+	cursors     map[int64]*cursor
+	planFilters map[store.UUID]planfilter.Filters // index filters of collections
+	view        view
 }
 
 // view is what of a member's state its hello shows.
@@ -82,9 +85,10 @@ func newMember(set *Deployment, index int) *member {
 func (m *member) startLocked() {
 	m.server.startLocked()
 	m.role = secondary
-	m.held = nil
+	m.held, m.fsyncLocks = nil, 0
 	m.frozen = time.Time{}
 	m.cursors = make(map[int64]*cursor)
+	m.planFilters = make(map[store.UUID]planfilter.Filters)
 	m.open, m.locks = make(map[*transaction]struct{}), make(map[lock]*transaction)
 	m.view = view{primary: -2}
 }

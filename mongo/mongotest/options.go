@@ -3,7 +3,6 @@ package mongotest
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"time"
@@ -63,7 +62,7 @@ type config struct {
 	processes       *Processes
 	setups          map[int][]MemberOption
 	initial         []memberSetup // of all members
-	modes           map[string]map[string]int
+	modes           setconfig.Modes
 	mutant          mutant.Server
 }
 
@@ -180,7 +179,7 @@ func (c *config) setUpMembers() error {
 	if err := setconfig.CheckAll(list); err != nil {
 		return fmt.Errorf("mongotest: %s", err.Message)
 	}
-	return checkModes(c.modes)
+	return checkModes(c.modes, setconfig.Named(list))
 }
 
 // Accept makes the servers accept connections from these listeners, one for each server; Close closes them. It needs the
@@ -201,9 +200,9 @@ func ElectionTimeout(d time.Duration) Option {
 func WriteConcernMode(name string, tags map[string]int) Option {
 	return deploymentOption(func(c *config) {
 		if c.modes == nil {
-			c.modes = make(map[string]map[string]int)
+			c.modes = make(setconfig.Modes)
 		}
-		c.modes[name] = maps.Clone(tags)
+		c.modes[name] = setconfig.NewPattern(tags)
 	})
 }
 

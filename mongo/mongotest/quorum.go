@@ -1,5 +1,11 @@
 package mongotest
 
+import (
+	"iter"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
+)
+
 // configureLocked counts what a changed configuration asks of votes and of writes.
 func (rs *Deployment) configureLocked() {
 	voters, arbiters := 0, rs.arbitersLocked()
@@ -25,13 +31,15 @@ func (rs *Deployment) arbitersLocked() int {
 	return n
 }
 
-// bearersLocked returns how many members have data.
-func (rs *Deployment) bearersLocked() int {
-	n := 0
-	for _, m := range rs.members {
-		if m.config.BearsData() {
-			n++
+// bearersLocked are the members with data of which a condition is true.
+func (rs *Deployment) bearersLocked(is func(*member) bool) iter.Seq[*setconfig.Member] {
+	return func(yield func(*setconfig.Member) bool) {
+		for _, m := range rs.members {
+			if m.config.BearsData() && is(m) && !yield(&m.config) {
+				return
+			}
 		}
 	}
-	return n
 }
+
+func everyMember(*member) bool { return true }

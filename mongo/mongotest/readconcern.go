@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/writeconcern"
 )
 
 // https://www.mongodb.com/docs/manual/reference/read-concern/
@@ -32,7 +33,7 @@ func (c *command) parseReadConcern(e *wire.Element) error {
 		case "level":
 			return c.readConcernLevel(string(e.Text()))
 		case "provenance":
-			return checkProvenance("readConcern", e)
+			return writeconcern.CheckProvenance("readConcern", e)
 		case "afterClusterTime":
 			after = true
 			c.after, err = readConcernTime(e)

@@ -88,7 +88,7 @@ func (m *member) fetch() bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	from, of := m.sourceLocked()
-	if from == nil || m.points.byName[StopReplication] != nil || !m.config.BearsData() || from != of && !from.newerThan(m) {
+	if from == nil || m.points.byName[StopReplication] != nil || m.fsyncLocks > 0 || !m.config.BearsData() || from != of && !from.newerThan(m) {
 		return false
 	}
 	m.rollBackLocked(from)

@@ -23,12 +23,24 @@ func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error
 		return x.collStatsLocked(db+"."+coll, spec)
 	case "$indexStats":
 		return x.indexStatsLocked(db + "." + coll)
+	case "$planCacheStats":
+		return nil, x.plansLocked(db + "." + coll)
 	case "$currentOp":
 		return x.operationsLocked(spec), nil
 	case "$listLocalSessions":
 		return x.localSessionsLocked(), nil
 	}
 	return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage '%s' is not supported", name)
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/planCacheStats/
+
+// plansLocked refuses to tell of the plans of a collection that is not there. No plans are cached.
+func (x *exec) plansLocked(ns string) error {
+	if c, err := x.collectionLocked(ns); c != nil || err != nil {
+		return err
+	}
+	return mongoerr.Errorf(50933, "collection '%s' does not exist", ns)
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/

@@ -86,7 +86,7 @@ func (rs *Deployment) removeExpired(p *member, ns string, id store.UUID, records
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	c := p.data.Collections[ns]
-	if rs.closed || p.role != primary || c == nil || c.Def.UUID != id {
+	if rs.closed || p.role != primary || p.fsyncLocks > 0 || c == nil || c.Def.UUID != id {
 		return
 	}
 	for _, r := range records {

@@ -2,107 +2,20 @@ package mongotest
 
 import (
 	"errors"
-	"math"
-	"slices"
-	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/writeconcern"
 )
-
-// writeConcern says how many members must have a write before it is acknowledged. The zero value is the set's default.
-type writeConcern struct {
-	members int    // if given
-	mode    string // "majority" or another name
-	unnamed bool   // w is null
-	given   bool   // w was given
-	present bool   // the command has a writeConcern, be it empty
-	custom  bool   // it is the one that setDefaultRWConcern has set
-	journal string // "j" or "fsync", if one of them is asked for
-	timeout time.Duration
-}
-
-func (w *writeConcern) parse(doc []byte) error {
-	w.present = true
-	return fields.WriteConcern.Document(doc, w.field)
-}
-
-func (w *writeConcern) field(e *wire.Element) error {
-	switch string(e.Key) {
-	case "w":
-		w.given = true
-		return w.whom(query.Of(*e))
-	case "wtimeout":
-		n, _ := query.Of(*e).Integer() // another type is as good as none
-		if n > math.MaxInt32 {
-			return mongoerr.Errorf(mongoerr.FailedToParse, "wtimeout must be a 32-bit integer")
-		}
-		w.timeout = time.Duration(n) * time.Millisecond
-	case "j", "fsync":
-		if e.True() {
-			w.journal = string(e.Key)
-		}
-	case "provenance":
-		return checkProvenance("WriteConcernOptions", e)
-	}
-	return nil
-}
-
-var provenances = []string{"clientSupplied", "implicitDefault", "customDefault", "getLastErrorDefaults", "internalWriteDefault"}
-
-func checkProvenance(of string, e *wire.Element) error {
-	if text := string(e.Text()); !slices.Contains(provenances, text) {
-		return fields.NotEnumerated(of+".provenance", text)
-	}
-	return nil
-}
-
-// whom reads the field w.
-func (w *writeConcern) whom(v query.Value) error {
-	n := v.Clamped()
-	switch {
-	case v.Type == bson.TypeString:
-		w.mode = string(v.Text())
-	case v.IsDocument() && len(v.Data) == len(query.EmptyDocument):
-		return mongoerr.Errorf(mongoerr.FailedToParse, "tagged write concern requires tags")
-	case v.IsDocument():
-		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: tags in w are not supported")
-	case v.Type == bson.TypeNull:
-		w.unnamed = true
-	case !v.IsNumber():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "w has to be a number, string, or object; found: %s", query.TypeName(v.Type))
-	case math.IsNaN(v.AsFloat64()):
-		return mongoerr.Errorf(mongoerr.FailedToParse, "w cannot be NaN")
-	case n < 0 || n > 50:
-		return mongoerr.Errorf(mongoerr.FailedToParse, "w has to be a non-negative number and not greater than 50; found: %d", n)
-	default:
-		w.members = int(n)
-	}
-	return nil
-}
-
-// checkStandalone refuses what only a member of a replica set has.
-func (w *writeConcern) checkStandalone() error {
-	switch {
-	case w.members > 1:
-		return mongoerr.Errorf(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
-	case w.unnamed || w.mode != "" && w.mode != majorityMode:
-		return mongoerr.Errorf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", w.mode)
-	}
-	return nil
-}
 
 // awaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
 	w, rs := &x.command.writeConcern, x.conn.set
 	rs.mu.Lock()
-	enough := w.given && w.mode == "" && w.members <= 1 || !w.given && !rs.majorityByDefault
+	enough := rs.config.standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.majorityByDefault
 	if !enough {
-		x.result.writeError = w.checkLocked(rs)
+		x.result.writeError = x.unsatisfiableLocked(w)
 		enough = x.result.writeError != nil
 	}
 	rs.mu.Unlock()
@@ -112,18 +25,21 @@ func (x *exec) awaitWriteConcern() error {
 	return x.awaitMembers(w)
 }
 
-// awaitMembers waits until as many members as asked for have the applied writes.
-func (x *exec) awaitMembers(w *writeConcern) error {
+// awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
+func (x *exec) awaitMembers(w *writeconcern.Concern) error {
 	rs, m := x.conn.set, x.conn.member
-	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
+	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() || x.unsatisfiableLocked(w) != nil }
 	limit := x.limit()
-	ownTime := w.timeout > 0 && (limit < 0 || w.timeout <= limit)
+	ownTime := w.Timeout > 0 && (limit < 0 || w.Timeout <= limit)
 	if ownTime {
-		limit = w.timeout
+		limit = w.Timeout
 	}
 	rs.mu.Lock()
 	err := rs.awaitLocked(&x.conn.waiter, x.conn.done, limit)
 	interrupted, gone := x.interruptedLocked(), x.conn.epoch != m.epoch
+	if err == nil && !x.replicatedLocked() {
+		x.result.writeError = x.unsatisfiableLocked(w)
+	}
 	rs.mu.Unlock()
 	switch {
 	case gone || errors.Is(err, errHangUp):
@@ -144,13 +60,20 @@ func (x *exec) interruptedLocked() bool {
 	return x.conn.epoch != x.conn.member.epoch || x.conn.member.role != primary || x.conn.member.term != x.result.term
 }
 
+func (x *exec) unsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
+	return w.Unsatisfiable(x.conn.set.modes, x.conn.set.bearersLocked(everyMember))
+}
+
 func (x *exec) replicatedLocked() bool {
 	w, m := &x.command.writeConcern, x.conn.member
-	switch {
-	case w.mode == "" && w.given:
-		return m.countLocked(x.result.applied) >= w.members
-	case w.mode != "" && w.mode != majorityMode:
-		return x.conn.set.satisfiesLocked(w.mode, func(other *member) bool { return m.matched[other.index] >= x.result.applied })
+	if w.ByNumber() {
+		return m.countLocked(x.result.applied) >= w.Members
+	}
+	if p, tagged := w.Pattern(x.conn.set.modes); tagged {
+		return p.Met(x.conn.set.bearersLocked(func(other *member) bool { return m.matched[other.index] >= x.result.applied }))
+	}
+	if w.CheckName(x.conn.set.modes) != nil {
+		return false // a new configuration does not have the mode
 	}
 	return m.commit >= x.result.applied || x.conn.set.config.mutant.AcknowledgeBeforeMajority
 }
@@ -166,45 +89,8 @@ func (x *exec) appendWriteConcernError() {
 	if e.Code == mongoerr.WriteConcernFailed {
 		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
-	dst = x.appendConcern(dst)
+	dst = x.command.writeConcern.Append(dst, x.conn.set.config.version)
 	x.result.out = wire.EndDocument(wire.EndDocument(dst, info), at)
-}
-
-// appendConcern writes the write concern that was in force.
-func (x *exec) appendConcern(dst []byte) []byte {
-	w := &x.command.writeConcern
-	at, dst := wire.BeginEmbedded(dst, "writeConcern")
-	dst = w.appendW(dst)
-	if w.journal != "" {
-		dst = wire.AppendBool(dst, w.journal, true)
-	}
-	dst = wire.AppendInt32(dst, "wtimeout", int32(w.timeout/time.Millisecond))
-	if x.conn.set.config.version.AtLeast(4, 4) {
-		dst = wire.AppendString(dst, "provenance", w.provenance())
-	}
-	return wire.EndDocument(dst, at)
-}
-
-// appendW writes the field w, also of the default: where that is one member the real server leaves it out.
-func (w *writeConcern) appendW(dst []byte) []byte {
-	switch {
-	case w.mode != "":
-		return wire.AppendString(dst, "w", w.mode)
-	case w.given:
-		return wire.AppendInt32(dst, "w", int32(w.members))
-	}
-	return wire.AppendString(dst, "w", majorityMode)
-}
-
-// provenance is where the write concern is from.
-func (w *writeConcern) provenance() string {
-	switch {
-	case w.custom:
-		return "customDefault"
-	case w.present:
-		return "clientSupplied"
-	}
-	return "implicitDefault"
 }
 
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.

@@ -16,7 +16,7 @@ func (p *Plan) AppendPlanner(dst []byte, more func(dst []byte) []byte) []byte {
 		if p.query.Collation != nil {
 			dst = wire.AppendDocument(dst, "collation", p.query.Collation)
 		}
-		dst = wire.AppendBool(dst, "indexFilterSet", false)
+		dst = wire.AppendBool(dst, "indexFilterSet", p.query.Permits != nil)
 		if p.query.Exists {
 			dst = p.appendHashes(dst)
 		}

@@ -51,7 +51,13 @@ func New(q *Query) (*Plan, error) {
 		}
 	}
 	for _, ix := range q.Indexes {
-		p.indexes = append(p.indexes, q.newIndex(ix))
+		x := q.newIndex(ix)
+		if ix.OfID {
+			p.ofID = x
+		}
+		if q.Permits == nil || q.Permits(ix) {
+			p.indexes = append(p.indexes, x)
+		}
 	}
 	plan := &Plan{query: q, condition: p.condition}
 	p.choose(plan)
@@ -122,12 +128,10 @@ func (p *planner) simple(plan *Plan) bool {
 // looksUp reports whether the _id is looked up without a plan.
 func (p *planner) looksUp(id query.Value) bool {
 	plain := p.Index == nil && p.Natural == 0 && p.Skip == 0 && !p.ReturnKey && !p.RecordID
-	return plain && (!p.Collated || !id.IsString() && !id.IsDocument()) &&
-		slices.ContainsFunc(p.indexes, func(x *index) bool { return x.OfID })
+	return plain && (!p.Collated || !id.IsString() && !id.IsDocument()) && p.ofID != nil
 }
 
 func (p *planner) lookup(id query.Value) stage {
-	at := slices.IndexFunc(p.indexes, func(x *index) bool { return x.OfID })
 	var found *store.Record
 	for _, r := range p.Records {
 		if query.Compare(query.Lookup(r.Doc, "_id"), id) == 0 {
@@ -139,7 +143,7 @@ func (p *planner) lookup(id query.Value) stage {
 	if !p.Express || !simple {
 		return p.ending(p.projected(&lookup{record: found}, false))
 	}
-	return &direct{kind: p.Kind, index: p.indexes[at], projection: p.Projection, record: found, returns: p.Returns}
+	return &direct{kind: p.Kind, index: p.ofID, projection: p.Projection, record: found, returns: p.Returns}
 }
 
 // looksUpOne reports whether at most one document is looked up in an index, by the value of its first field.

@@ -19,7 +19,8 @@ type planner struct {
 	sort      []sortField
 	compare   func(a, b []byte) int
 	indexes   []*index
-	failed    error // of a filter that could not be evaluated
+	ofID      *index // that of _id, nil if there is none
+	failed    error  // of a filter that could not be evaluated
 }
 
 type sortField struct {

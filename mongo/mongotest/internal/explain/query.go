@@ -44,7 +44,8 @@ type Query struct {
 	Exists  bool
 	Records []*store.Record // all documents, in their order
 	Indexes []*store.Index
-	Express bool // the server has the stages EXPRESS, as since 8.0
+	Permits func(*store.Index) bool // an index filter; nil where all indexes may be used
+	Express bool                    // the server has the stages EXPRESS, as since 8.0
 
 	Search *Search // of a $near or $text, nil if the filter has none
 

@@ -27,6 +27,7 @@ const (
 	aText
 	aBool
 	aLong
+	exactInt  // an integer of 32 bits
 	aNumber   // any; its reader gets an integer of 64 bits
 	aCount    // the same, and not negative
 	anInt     // any; its reader gets one of 32 bits
@@ -134,7 +135,7 @@ func Has(list []wire.Element, name string) bool {
 // exactly are the types of the kinds that have one.
 var exactly = map[Kind]bson.Type{
 	anObject: bson.TypeEmbeddedDocument, aText: bson.TypeString, aBool: bson.TypeBoolean,
-	aLong: bson.TypeInt64,
+	aLong: bson.TypeInt64, exactInt: bson.TypeInt32,
 }
 
 func (s *Set) convert(kind Kind, e *wire.Element) error {
@@ -165,7 +166,7 @@ func (s *Set) convert(kind Kind, e *wire.Element) error {
 			return s.notAmong(s.truths, e)
 		}
 		setTruth(e)
-	case anObject, aText, aBool, aLong:
+	case anObject, aText, aBool, aLong, exactInt:
 		if want := exactly[kind]; e.Type != want {
 			return WrongType(s.name, name, e.Type, query.TypeName(want))
 		}

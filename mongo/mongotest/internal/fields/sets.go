@@ -90,6 +90,24 @@ var sets = map[string]*Set{
 		name: "setDefaultRWConcern", numbers: "long, int, double, decimal",
 		kinds: kindsOf(map[Kind]string{anObject: "defaultReadConcern defaultWriteConcern"}),
 	},
+	"fsync": {
+		name: "fsync", truths: "decimal, double, int, long, bool", numbers: "decimal, double, int, long",
+		kinds: kindsOf(map[Kind]string{aTruth: "lock allowFsyncFailure", exactInt: "fsyncLockAcquisitionTimeoutMillis"}),
+	},
+	"fsyncUnlock": {name: "fsyncUnlock", lenient: true, numbers: "decimal, double, int, long"},
+	"planCacheClear": {
+		name:  "planCacheClear",
+		kinds: kindsOf(map[Kind]string{anObject: "query sort projection collation"}),
+	},
+	"planCacheListFilters": {name: "planCacheListFilters", lenient: true},
+	"planCacheSetFilter": {
+		name: "planCacheSetFilter", lenient: true,
+		kinds: kindsOf(map[Kind]string{anything: "query sort projection collation indexes"}),
+	},
+	"planCacheClearFilters": {
+		name: "planCacheClearFilters", lenient: true,
+		kinds: kindsOf(map[Kind]string{anything: "query sort projection collation"}),
+	},
 	"ping":         {name: "ping", numbers: "double, int, long, decimal"},
 	"buildInfo":    {name: "buildInfo", numbers: "decimal, int, double, long"},
 	"logout":       {name: "logout", numbers: "int, long, decimal, double"},

@@ -9,7 +9,7 @@ import (
 // refused are the stages that this package only names.
 var refused = []string{
 	"$changeStream", "$changeStreamSplitLargeEvent", "$listCatalog", "$listClusterCatalog",
-	"$listSampledQueries", "$listSearchIndexes", "$listSessions", "$planCacheStats", "$queryStats", "$rankFusion", "$score", "$scoreFusion",
+	"$listSampledQueries", "$listSearchIndexes", "$listSessions", "$queryStats", "$rankFusion", "$score", "$scoreFusion",
 	"$search", "$searchMeta", "$setMetadata", "$shardedDataDistribution", "$vectorSearch",
 }
 

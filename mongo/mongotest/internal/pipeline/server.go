@@ -3,6 +3,8 @@ package pipeline
 import (
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
@@ -43,6 +45,28 @@ func surveyCollStats(_ *parser, name string, spec Value) error {
 func parseIndexStats(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
 		return nil, mongoerr.Errorf(28803, "The $indexStats stage specification must be an empty object")
+	}
+	return parseDescribing(p, name, spec)
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/planCacheStats/
+
+func parsePlanCacheStats(p *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s value must be an object. Found: %s", name, typeName(spec))
+	}
+	for _, f := range query.ObjectOf(spec.Data) {
+		switch {
+		case f.Name != "allHosts":
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s parameters object may contain only 'allHosts' field. Found: %s", name, f.Name)
+		case f.Value.Type != bson.TypeBoolean:
+			return nil, mongoerr.Errorf(13111, "wrong type for field (allHosts) %s != bool", typeName(f.Value))
+		case f.Value.True():
+			return nil, mongoerr.Errorf(4503200, "%s stage supports allHosts parameter only for sharded clusters", name)
+		}
+	}
+	if p.Coll == "" {
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", name)
 	}
 	return parseDescribing(p, name, spec)
 }
@@ -174,8 +198,9 @@ func serverKinds() []kind {
 		{name: "$indexStats", parse: parseIndexStats},
 		{name: changeStream, survey: surveyChangeStream, parse: parseDescribing},
 	}
-	kinds = append(kinds, kind{name: "$currentOp", parse: parseCurrentOp}, kind{name: "$listLocalSessions", parse: parseListLocalSessions})
-	for _, name := range []string{"$listSessions", "$planCacheStats", "$listCatalog"} {
+	kinds = append(kinds, kind{name: "$currentOp", parse: parseCurrentOp}, kind{name: "$listLocalSessions", parse: parseListLocalSessions},
+		kind{name: "$planCacheStats", parse: parsePlanCacheStats})
+	for _, name := range []string{"$listSessions", "$listCatalog"} {
 		kinds = append(kinds, kind{name: name, parse: parseDescribing})
 	}
 	for i := range kinds {

@@ -16,6 +16,7 @@ type Initial struct {
 	Version int64
 	Timeout int64 // for elections, in milliseconds
 	Members []HostedMember
+	Modes   Modes
 }
 
 // HostedMember is a member with its address.
@@ -26,14 +27,24 @@ type HostedMember struct {
 
 // Read reads the configuration from a document.
 func (c *Initial) Read(doc []byte) error {
-	c.Name = ""
+	c.Name, c.Modes = "", nil
 	it := wire.Elements(doc)
 	for it.Next() {
 		if err := c.field(&it.Element); err != nil {
 			return err
 		}
 	}
+	if err := c.Modes.Check(Named(c.list())); it.Err == nil && err != nil {
+		return err
+	}
 	return it.Err
+}
+
+func (c *Initial) list() (list []Member) {
+	for _, m := range c.Members {
+		list = append(list, m.Member)
+	}
+	return list
 }
 
 func (c *Initial) field(e *wire.Element) error {
@@ -106,8 +117,9 @@ func (c *Initial) readSettings(doc []byte) error {
 			}
 			c.Timeout = n
 		case "getLastErrorModes":
-			if len(v.Data) > len(query.EmptyDocument) {
-				return fields.Unsupported("replSetInitiate", "settings."+name)
+			c.Modes = make(Modes)
+			if err := c.Modes.Read(v); err != nil {
+				return err
 			}
 		case "chainingAllowed", "heartbeatIntervalMillis", "heartbeatTimeoutSecs", "catchUpTimeoutMillis",
 			"catchUpTakeoverDelayMillis", "getLastErrorDefaults", "replicaSetId":
@@ -121,9 +133,7 @@ func (c *Initial) readSettings(doc []byte) error {
 // Check refuses a configuration that no set can have.
 func (c *Initial) Check() error {
 	local := 0
-	var list []Member
 	for i, m := range c.Members {
-		list = append(list, m.Member)
 		if isLocalhost(m.Host) {
 			local++
 		}
@@ -132,7 +142,7 @@ func (c *Initial) Check() error {
 		}
 	}
 	n := len(c.Members)
-	switch err := CheckAll(list); {
+	switch err := CheckAll(c.list()); {
 	case n == 0 || n > MaxMembers:
 		return mongoerr.Errorf(mongoerr.BadValue,
 			"Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, MaxMembers)

@@ -1,6 +1,7 @@
 package setconfig
 
 import (
+	"iter"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -73,6 +74,17 @@ func (c *Member) Check() *mongoerr.Error {
 	return nil
 }
 
+// Named are those members of a list that the configuration names.
+func Named(list []Member) iter.Seq[*Member] {
+	return func(yield func(*Member) bool) {
+		for i := range list {
+			if !list[i].Removed && !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
 // CheckAll returns which rule the members of a configuration break together.
 func CheckAll(list []Member) *mongoerr.Error {
 	voters, electable := 0, 0
@@ -92,6 +104,12 @@ func CheckAll(list []Member) *mongoerr.Error {
 		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration must contain at least one non-arbiter member with priority > 0")
 	}
 	return nil
+}
+
+// HasTag reports whether the member has a tag of a name, be its value empty.
+func (c *Member) HasTag(name string) bool {
+	v := query.Lookup(c.Tags, name)
+	return c.Tags != nil && !v.Missing()
 }
 
 // Tag returns the value of one of the member's tags, empty if it has none of that name.
