@@ -8,7 +8,7 @@ import (
 // Shape writes which fields a filter asks for by which operators, without the values. The filter is one that the server has accepted.
 func Shape(filter []byte) string {
 	var b strings.Builder
-	parseFilter(filter).writeShape(&b)
+	parseFilter(filter, nil).writeShape(&b)
 	return b.String()
 }
 
