@@ -231,15 +231,12 @@ func (s *Server) Adjust(settings *Settings) {
 
 func (s *Server) open(c *cell) (site, error) {
 	f := &proxied{server: s, timing: c.settings.Timing}
-	p, err := mongotest.RunProxy(s.uri, mongotest.ProxyDial(f.lost.dial))
+	p, err := mongotest.RunProxy(s.uri, mongotest.ProxyDial(f.conns.dial))
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
 	f.proxy = p
-	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
-	p.Use("hello", dark)
 	p.Use(mongotest.AnyCommand, f.watch)
-	p.Use(mongotest.AnyCommand, dark)
 	return newMongoSite(f, c), nil
 }
 
@@ -248,10 +245,9 @@ type proxied struct {
 	proxy  *mongotest.Proxy
 	server *Server
 	timing Timing
-	dark   atomic.Bool
+	conns  serverConns
 	// sessions means that a command had an lsid, although the server does not support sessions.
 	sessions atomic.Bool
-	lost     lostConns
 }
 
 func (f *proxied) target() Target {
@@ -273,10 +269,10 @@ func (f *proxied) strike(kind FaultKind) (func(), error) {
 }
 
 func (f *proxied) awaitPrimary(context.Context) error { return nil }
-func (f *proxied) blackout()                          { f.dark.Store(true) }
+func (f *proxied) blackout()                          { f.conns.cut() }
 
 func (f *proxied) restore(context.Context) error {
-	f.dark.Store(false)
+	f.conns.restore()
 	if f.sessions.Load() {
 		return errors.New("a command had an lsid, although the server's hello has no logicalSessionTimeoutMinutes")
 	}
@@ -285,8 +281,9 @@ func (f *proxied) restore(context.Context) error {
 
 func (f *proxied) journal() ([]mongotest.Entry, bool) { return nil, false }
 
-func (f *proxied) close() error { return errors.Join(f.lost.err(), f.proxy.Close()) }
+func (f *proxied) close() error { return errors.Join(f.conns.err(), f.proxy.Close()) }
 
+// delay has one heartbeat interval, after which a monitor that polls notices an outage.
 func (f *proxied) delay(attempts int) time.Duration {
-	return stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip
+	return f.timing.Heartbeat + stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip
 }

@@ -107,10 +107,11 @@ func (c *cell) waitsFrom(r record) (from time.Time, limited bool) {
 	return r.began, true
 }
 
-// triesOf returns the number of tries of a step, and the end of the last one that is allowed.
+// triesOf returns the number of tries of a step, and the end of the last one that is allowed. In an outage a try without a connection is not
+// counted: the server has ended, and the client does not know that yet. The time of the operation limits these.
 func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
 	for _, t := range r.tries {
-		if t.step != step {
+		if t.step != step || r.outage && t.unconnected() {
 			continue
 		}
 		tries++

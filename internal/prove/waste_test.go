@@ -71,6 +71,22 @@ func TestTheRuleOfTheArticleLimitsAttemptsMessagesAndTime(t *testing.T) {
 	}
 }
 
+// In an outage a try that finds no connection is not counted, one that finds no server is. Without an outage both are.
+func TestTriesWithoutAConnection(t *testing.T) {
+	failed := errors.New("failed")
+	list := []try{
+		{step: FirstStep, err: failed, trouble: Trouble{Network, Unknown}},
+		{step: FirstStep, err: failed, trouble: Trouble{Network, NotApplied}},
+		{step: FirstStep, err: failed, trouble: Trouble{NoServer, NotApplied}},
+		{step: FirstStep},
+	}
+	for outage, want := range map[bool]int{true: 3, false: 4} {
+		if tries, _ := triesOf(record{outage: outage, tries: list}, FirstStep, 2); tries != want {
+			t.Errorf("outage %t: %d tries, want %d", outage, tries, want)
+		}
+	}
+}
+
 // The time before the outage does not count for an operation that began earlier.
 func TestTheTimeOfAnOutageBeginsWithTheOutage(t *testing.T) {
 	began := time.Unix(1000, 0)

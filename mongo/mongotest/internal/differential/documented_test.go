@@ -10,6 +10,7 @@ import (
 // aboutServer are the stages that tell about the server, not about documents: other tests have cases of them.
 var aboutServer = map[string]bool{
 	"$changeStream": true, "$changeStreamSplitLargeEvent": true, "$currentOp": true, "$listLocalSessions": true, "$listSessions": true,
+	"$planCacheStats": true,
 }
 
 var operatorWord = regexp.MustCompile(`\$[a-zA-Z]+`)

@@ -51,7 +51,7 @@ var growthExpressions = map[string][]string{
 		dates(`{"$dateDiff": {"startDate": "$$d", "endDate": "$$NOW", "unit": "month"}}`),
 		dates(`{"$dateDiff": {"startDate": "$$d", "endDate": "$$NOW", "unit": "day", "timezone": "Europe/Paris"}}`),
 	},
-	"$dateFromParts": {`{"$map": {"input": "$ints", "in": {"$dateFromParts": {"year": 2000, "day": "$$this"}}}}`},
+	"$dateFromParts": {`{"$map": {"input": "$ints", "in": {"$dateFromParts": {"year": 2000, "day": {"$mod": ["$$this", 366]}}}}}`},
 	"$dateFromString": {
 		`{"$dateFromString": {"dateString": "$digits", "onError": 1}}`, `{"$dateFromString": {"dateString": "$letters", "onError": 1}}`,
 		`{"$dateFromString": {"dateString": "$spaces", "onError": 1}}`, `{"$dateFromString": {"dateString": "$digits", "format": "$years", "onError": 1}}`,
