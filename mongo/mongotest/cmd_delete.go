@@ -99,17 +99,19 @@ func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, 
 	var room [1]found
 	matches := room[:0]
 	err := x.findLocked("delete", &s.criteria, func(r *store.Record) bool {
-		matches = append(matches, found{key: r.Key, doc: r.Doc})
+		matches = append(matches, found{r.Key, r.Doc, x.result.match})
 		return !s.one
 	})
 	if err != nil {
 		return err
 	}
-	for _, f := range matches {
+	w := manyWrites{x: x, by: &s.criteria}
+	return w.eachLocked(matches, func(i int) error {
+		f := &matches[i]
 		if err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note); err != nil {
 			return err
 		}
 		o.n++
-	}
-	return nil
+		return nil
+	})
 }

@@ -244,6 +244,9 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 		return err
 	}
 	matches, unfinished := x.updatedLocked(s, room[:0])
+	if x.evaluation.paused() {
+		return unfinished // it is executed again
+	}
 	if len(matches) == 0 && s.upsert && unfinished == nil {
 		doc, err := x.upsertLocked("update", s.insert, &s.criteria, stmt, note)
 		if err != nil {
@@ -253,35 +256,54 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 		o.upserted = append(o.upserted, upserted{i, query.Lookup(doc, "_id")})
 		return nil
 	}
-	modified := int32(0)
-	for i := range matches {
-		f := &matches[i]
-		after, err := x.applyLocked(f, s.update)
-		x.slowly(err, func() {
-			for i := range matches {
-				x.learn(question{s.update, &matches[i].doc[0]}, func() ([]byte, error) { return x.apply(&matches[i], s.update) })
-			}
-		})
-		changed := err == nil && &after[0] != &f.doc[0]
-		if changed {
-			err = x.admissibleLocked(f.key, after, false)
-		}
-		if err != nil {
-			return x.executing("update", err) // the updates before it remain, and are not counted
-		}
-		if changed {
-			if err := x.storeLocked(f.replaced(after, s.update), stmt, note); err != nil {
-				return err
-			}
-			modified++
-		}
+	n, modified, err := x.updateAllLocked(s, matches, stmt, note)
+	if err != nil {
+		return err // the updates before it remain, and are not counted
 	}
 	if unfinished != nil {
 		return unfinished
 	}
-	o.n += int32(len(matches))
+	o.n += n
 	o.modified += modified
 	return nil
+}
+
+// updateAllLocked updates the documents that were found, and returns how many still matched and how many were modified.
+func (x *exec) updateAllLocked(s *updateStatement, matches []found, stmt int32, note *noted) (n, modified int32, err error) {
+	w := manyWrites{x: x, by: &s.criteria}
+	err = w.eachLocked(matches, func(i int) error {
+		changed, err := x.updateFoundLocked(s, matches[i:], stmt, note)
+		if err != nil {
+			return err
+		}
+		n++
+		if changed {
+			modified++
+		}
+		return nil
+	})
+	return n, modified, err
+}
+
+// updateFoundLocked updates the first of some documents and reports whether that changed it.
+func (x *exec) updateFoundLocked(s *updateStatement, matches []found, stmt int32, note *noted) (changed bool, err error) {
+	f := &matches[0]
+	after, err := x.applyLocked(f, s.update)
+	x.slowly(err, func() {
+		for i := range matches {
+			x.learn(question{s.update, &matches[i].doc[0]}, func() ([]byte, error) { return x.apply(&matches[i], s.update) })
+		}
+	})
+	if changed = err == nil && &after[0] != &f.doc[0]; changed {
+		err = x.admissibleLocked(f.key, after, false)
+	}
+	if err != nil {
+		return false, x.executing("update", err)
+	}
+	if changed {
+		err = x.storeLocked(f.replaced(after, s.update), stmt, note)
+	}
+	return changed, err
 }
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.

@@ -18,6 +18,7 @@ const (
 // evaluated without the mutex, and the write is executed again, with what was found out.
 type held struct {
 	since    time.Time // zero if the mutex is not held, or may be kept
+	taken    time.Time // when the mutex was taken for this attempt, or between two of its documents
 	locked   bool      // the mutex is held
 	pauses   int
 	slow     func() // evaluates the slow part
@@ -48,9 +49,9 @@ func (x *exec) heldTooLong(now time.Time) bool {
 // holdLocked begins an attempt of a write.
 func (x *exec) holdLocked() {
 	h := &x.evaluation.held
-	h.locked = true
+	h.locked, h.taken = true, time.Now()
 	if h.slow = nil; h.pauses < mostPauses {
-		h.since = time.Now()
+		h.since = h.taken
 	}
 }
 
@@ -105,9 +106,15 @@ func (x *exec) pauseLocked() error {
 	x.conn.set.mu.Unlock()
 	h.slow()
 	x.conn.set.mu.Lock()
-	switch {
-	case x.evaluation.ended != nil:
+	if x.evaluation.ended != nil {
 		return x.evaluation.ended
+	}
+	return x.stillWritableLocked()
+}
+
+// stillWritableLocked returns why a write that had given up the mutex cannot be made, nil if it can.
+func (x *exec) stillWritableLocked() error {
+	switch {
 	case x.conn.gone():
 		return errHangUp
 	case x.result.within == nil:
