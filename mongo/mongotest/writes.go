@@ -3,27 +3,8 @@ package mongotest
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
-
-// outcome gathers what the statements of a write command did.
-type outcome struct {
-	n, modified int32
-	upserted    []upserted
-	retried     []int32
-	failures    []failure
-}
-
-type upserted struct {
-	index int
-	id    query.Value
-}
-
-type failure struct {
-	index int
-	err   *mongoerr.Error
-}
 
 // fail records a statement's error.
 func (o *outcome) fail(index int, note *noted, err error) {
@@ -117,36 +98,6 @@ func (x *exec) appendWritten(retried []int32) {
 		dst = wire.EndDocument(list, at)
 	}
 	x.result.out = dst
-}
-
-func appendUpserted(dst []byte, list []upserted) []byte {
-	if len(list) == 0 {
-		return dst
-	}
-	at, dst := wire.BeginArray(dst, "upserted")
-	for i, u := range list {
-		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
-		d = wire.AppendInt32(d, "index", int32(u.index))
-		d = wire.AppendValue(d, "_id", u.id.Type, u.id.Data)
-		dst = wire.EndDocument(d, one)
-	}
-	return wire.EndDocument(dst, at)
-}
-
-func appendFailures(dst []byte, list []failure) []byte {
-	if len(list) == 0 {
-		return dst
-	}
-	at, dst := wire.BeginArray(dst, "writeErrors")
-	for i, f := range list {
-		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
-		d = wire.AppendInt32(d, "index", int32(f.index))
-		d = wire.AppendInt32(d, "code", f.err.Code)
-		d = wire.AppendString(d, "errmsg", f.err.Message)
-		d = append(d, f.err.Extra...)
-		dst = wire.EndDocument(d, one)
-	}
-	return wire.EndDocument(dst, at)
 }
 
 // admissibleLocked returns why a document may not be stored, as a new one or in the place of that with the same _id; nil if
