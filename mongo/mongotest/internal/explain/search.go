@@ -47,16 +47,29 @@ func (p *planner) searched() stage {
 	return p.finished(s, found, false)
 }
 
+// listing gives the documents of a list, in its order.
+type listing struct {
+	withoutInput
+	found []*store.Record
+	next  int
+}
+
+func (s *listing) step() (state, *store.Record) {
+	if s.next == len(s.found) {
+		return s.end()
+	}
+	s.next++
+	return advanced, s.found[s.next-1]
+}
+
 // near finds the documents in the order of their distance. The real server searches one ring after the other; here all documents are
 // looked at once, so there is one interval.
 type near struct {
-	withoutInput
+	listing
 	index  *store.Index
 	kind   string
 	ns     string
 	looked int32
-	found  []*store.Record
-	next   int
 }
 
 func (p *planner) nearest(c *condition) stage {
@@ -94,14 +107,6 @@ func (s *near) name() string {
 }
 
 func (s *near) examined() (int32, int32) { return 0, s.looked }
-
-func (s *near) step() (state, *store.Record) {
-	if s.next == len(s.found) {
-		return s.end()
-	}
-	s.next++
-	return advanced, s.found[s.next-1]
-}
 
 func (s *near) appendPlan(dst []byte) []byte {
 	dst = wire.AppendString(wire.AppendDocument(appendNamespace(dst, s.ns), "keyPattern", s.index.Pattern), "indexName", s.index.Name)
@@ -198,12 +203,10 @@ func (s *textMatch) appendFigures(dst []byte) []byte {
 
 // termScan reads the keys of one word, those with the highest scores first.
 type termScan struct {
-	withoutInput
+	listing
 	index    *store.Index
 	ns       string
 	multikey bool
-	found    []*store.Record
-	next     int
 }
 
 func (p *planner) termScan(term string, multikey bool) stage {
@@ -224,14 +227,6 @@ func (p *planner) termScan(term string, multikey bool) stage {
 
 func (*termScan) name() string               { return "IXSCAN" }
 func (s *termScan) examined() (int32, int32) { return int32(s.next), 0 }
-
-func (s *termScan) step() (state, *store.Record) {
-	if s.next == len(s.found) {
-		return s.end()
-	}
-	s.next++
-	return advanced, s.found[s.next-1]
-}
 
 func (s *termScan) appendPlan(dst []byte) []byte {
 	dst = wire.AppendString(wire.AppendDocument(appendNamespace(dst, s.ns), "keyPattern", s.index.Pattern), "indexName", s.index.Name)
