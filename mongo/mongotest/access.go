@@ -22,11 +22,8 @@ func (x *exec) writing(apply func() error) error {
 		return err
 	}
 	rs.mu.Lock()
-	err := x.awaitUnlockLocked()
-	if x.result.term = m.term; err == nil {
-		err = x.writableLocked()
-	}
-	if err != nil {
+	err := x.writableLocked()
+	if x.result.term = m.term; err != nil {
 		rs.mu.Unlock()
 		return err
 	}
@@ -86,9 +83,6 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		} else {
 			err = x.awaitBlockerLocked(blocker)
 		}
-		if err == nil && m.fsyncLocks > 0 {
-			err = cmp.Or(x.awaitUnlockLocked(), x.writableLocked())
-		}
 		if err != nil {
 			return m.data.Log.Last(), err
 		}
@@ -107,13 +101,12 @@ func (x *exec) awaitBlockerLocked(blocker *transaction) error {
 	return x.writableLocked()
 }
 
-// awaitUnlockLocked waits until the primary is not locked against writes, see fsync.
+// awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
 func (x *exec) awaitUnlockLocked() error {
 	m, term := x.conn.member, x.conn.member.term
 	unlocked := func() bool {
 		return m.fsyncLocks == 0 || x.conn.epoch != m.epoch || m.role != primary || m.term != term
 	}
-	x.evaluation.held.since = time.Time{}
 	for !unlocked() {
 		err := x.conn.set.awaitLocked(newWaiter(unlocked), x.conn.done, lookEvery)
 		if errors.Is(err, errTimeout) {
@@ -134,10 +127,10 @@ func (m *member) takeBackLocked(since int64) {
 	m.matched[m.index] = since
 }
 
-// writableLocked returns why the member takes no write of this command, nil if it does.
+// writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
 func (x *exec) writableLocked() error {
 	m := x.conn.member
-	if err := x.primaryLocked(); err != nil || !x.command.hasTxn {
+	if err := x.awaitUnlockLocked(); err != nil || !x.command.hasTxn {
 		return err
 	}
 	if x.inTransaction() {

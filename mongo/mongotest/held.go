@@ -122,5 +122,5 @@ func (x *exec) stillWritableLocked() error {
 	case x.result.within.state != running:
 		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
 	}
-	return x.primaryLocked()
+	return x.awaitUnlockLocked()
 }

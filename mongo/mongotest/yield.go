@@ -83,7 +83,7 @@ func (x *exec) maySucceedLocked() error {
 	if x.conn.member.term != x.result.term {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	return x.awaitUnlockLocked()
+	return nil
 }
 
 // refreshedLocked looks at a document again, which others may have changed or removed.
