@@ -206,44 +206,45 @@ func verdictWords(v rules.Verdict) string {
 	return fmt.Sprintf("Retried %s, %s; %s.", v.Delay, v.Where, often)
 }
 
-// tell tells the attempts of an error's text.
+// tell tells the attempts of an error's text, which --text gives, or which is in the file that it names.
 func (c *explainCommand) tell(p *printer) error {
-	text, err := c.text()
+	tell, err := c.told(p, c.Text)
+	if err != nil {
+		var text string
+		if text, err = c.text(); err == nil {
+			tell, err = c.told(p, text)
+		}
+	}
 	if err != nil {
 		return usageError(fmt.Errorf("--text: %w", err))
 	}
+	return printed(tell())
+}
+
+// told reads the text of an error, and returns the function that tells it.
+func (c *explainCommand) told(p *printer, text string) (func() error, error) {
 	told, err := rules.Read(text)
 	if err == nil {
-		return printed(p.told(told))
+		return func() error { return p.told(told) }, nil
 	}
 	couchbase, errCouchbase := rules.ReadCouchbase(text)
-	if errCouchbase == nil {
-		return printed(p.toldCouchbase(&couchbase))
+	switch {
+	case errCouchbase == nil:
+		return func() error { return p.toldCouchbase(&couchbase) }, nil
+	case c.Backend == couchbaseBackend:
+		return nil, errCouchbase
 	}
-	if c.Backend == couchbaseBackend {
-		err = errCouchbase
-	}
-	return usageError(fmt.Errorf("--text: %w", err))
+	return nil, err
 }
 
-// isTold reports whether a text is that of an error that can be told.
-func isTold(text string) bool {
-	_, err := rules.Read(text)
-	_, errCouchbase := rules.ReadCouchbase(text)
-	return err == nil || errCouchbase == nil
-}
-
-// text returns the text that --text gives, or that is in the file that it names.
+// text returns the content of the file or of the standard input that --text names.
 func (c *explainCommand) text() (string, error) {
-	if isTold(c.Text) {
-		return c.Text, nil
-	}
 	var b []byte
 	var err error
 	switch {
 	case c.Text != "-":
 		if b, err = os.ReadFile(c.Text); errors.Is(err, os.ErrNotExist) && strings.ContainsAny(c.Text, " \n") {
-			return c.Text, nil // a text, of which tell says what it lacks
+			return c.Text, nil // a text, and no name: its own error is told
 		}
 	case c.stdin != nil:
 		b, err = io.ReadAll(c.stdin)
