@@ -32,7 +32,6 @@ func TestAReadInARequestTriesThreeMembers(t *testing.T) {
 		{"without retryReads", off, readpref.Nearest(), []mongotest.Fault{loseRequest}, 1, 1, true},
 		{"another retryable error", nil, inDC("east"), []mongotest.Fault{refuse(89)}, 2, 1, false},
 		{"two other retryable errors", nil, inDC("east"), []mongotest.Fault{refuse(89), refuse(89)}, 2, 1, true},
-		{"another retryable error, and the member is down", nil, readpref.Nearest(), []mongotest.Fault{refuse(91)}, 2, 2, false},
 		{"two other retryable errors after a socket error", nil, readpref.Secondary(), []mongotest.Fault{loseRequest, refuse(89), refuse(89)}, 3, 2, true},
 		{"another retryable error without retryReads", off, inDC("east"), []mongotest.Fault{refuse(89)}, 1, 1, true},
 		{"an error that is not retryable", nil, readpref.Nearest(), []mongotest.Fault{refuse(2)}, 1, 1, true},
@@ -65,6 +64,32 @@ func TestAReadInARequestTriesThreeMembers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The member is Unknown until its next check, which takes a second here.
+func TestAReadInARequestIsRetriedOnAnotherMemberAfterAShutdownError(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx, coll := w.request(), w.with(readpref.Nearest())
+		w.must(readOne(ctx, coll))
+		pinned := w.last()
+		slow := func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			if r.Member == pinned {
+				time.Sleep(time.Second)
+			}
+			return next(r)
+		}
+		for _, hello := range []string{"hello", "isMaster"} {
+			defer w.set.Use(hello, slow)()
+		}
+		w.forget()
+		w.script("find", refuse(91))
+		began := time.Now()
+		w.must(readOne(ctx, coll))
+		if w.last() == pinned || len(w.started("find")) != 2 || time.Since(began) != 0 {
+			t.Errorf("%d attempts, the last on member %d after %v; %d was pinned", len(w.started("find")), w.last(), time.Since(began), pinned)
+		}
+	})
 }
 
 // A member to which no connection can be made counts as one that was tried.
