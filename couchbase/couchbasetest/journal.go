@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 )
 
 // Entry is the journal's record of one request that could change a document.
@@ -208,13 +209,11 @@ func (c *Cluster) Counters(nodes ...int) Counters {
 	return total
 }
 
-// Dump returns, as text, the journal with one line for each entry, the nodes' states and counters, and the version of each map.
+// Dump returns, as text, the journal's newest 2,000 entries with one line for each, the nodes' states and counters, and the version
+// of each map.
 func (c *Cluster) Dump() string {
 	var b strings.Builder
-	for _, e := range c.Journal() {
-		b.WriteString(e.String())
-		b.WriteByte('\n')
-	}
+	testserver.DumpEntries(&b, c.Journal())
 	c.mu.Lock()
 	nodes := len(c.nodes)
 	c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -167,14 +168,11 @@ func (rs *Deployment) Journal() []Entry {
 	return list
 }
 
-// Dump returns, as text, the journal with one line for each entry, the transcript as lines of JSON if one is kept, and the
-// members' states and counters.
+// Dump returns, as text, the journal's newest 2,000 entries with one line for each, the transcript as lines of JSON if one is kept,
+// and the members' states and counters.
 func (rs *Deployment) Dump() string {
 	var b strings.Builder
-	for _, e := range rs.Journal() {
-		b.WriteString(e.String())
-		b.WriteByte('\n')
-	}
+	testserver.DumpEntries(&b, rs.Journal())
 	b.WriteString(rs.transcript.String())
 	for i := range rs.Members() {
 		c := rs.Counters(i)
