@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -12,6 +11,11 @@ import (
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
 func (x *exec) writing(apply func() error) error {
+	return x.writingParts(func() error { return x.attemptLocked(x.result.entries, apply) })
+}
+
+// writingParts is writing for a command that may write much. All that run writes, it writes in parts.
+func (x *exec) writingParts(run func() error) error {
 	rs, m := x.conn.set, x.conn.member
 	if rs.config.standalone {
 		if err := x.command.writeConcern.CheckStandalone(); err != nil {
@@ -31,10 +35,12 @@ func (x *exec) writing(apply func() error) error {
 	if x.command.afterApply != nil {
 		release = m.holdLocked()
 	}
-	since, err := x.attemptLocked(apply)
-	if hangUp := x.failWriteLocked(since); hangUp != nil {
+	x.takenLocked()
+	err = run()
+	if hangUp := x.failWriteLocked(x.evaluation.held.from); hangUp != nil {
 		err = hangUp
 	}
+	x.evaluation.held.locked = false
 	if x.result.within == nil {
 		x.result.applied = m.data.Log.Last()
 	}
@@ -48,57 +54,13 @@ func (x *exec) writing(apply func() error) error {
 	return err
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took
-// long has been evaluated. It gives up the mutex for that. It returns the index of the log from which on its writes are.
-func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
-	m := x.conn.member
-	var began savepoint
-	if t := x.result.within; t != nil {
-		began = t.savepoint()
-	}
-	before := x.result
-	for {
-		since = m.data.Log.Last()
-		x.holdLocked()
-		err = apply()
-		paused := x.pausedLocked()
-		if x.result.conflict != nil {
-			err = x.result.conflict
-		}
-		blocker := x.result.blocker
-		if blocker == nil && !paused {
-			return since, cmp.Or(x.evaluation.ended, err)
-		}
-		m.takeBackLocked(since)
-		if t := x.result.within; t != nil {
-			t.takeBackLocked(began)
-		}
-		x.result = before
-		for _, note := range before.entries {
-			note.ErrorCode, note.Deduplicated = 0, false
-			note.outcome.Reset()
-		}
-		if paused {
-			err = x.pauseLocked()
-		} else {
-			err = x.awaitBlockerLocked(blocker)
-		}
-		if err != nil {
-			return m.data.Log.Last(), err
-		}
-	}
-}
-
 // awaitBlockerLocked waits until the transaction that is in the way has ended, or the member takes no more writes.
 func (x *exec) awaitBlockerLocked(blocker *transaction) error {
 	m, term := x.conn.member, x.conn.member.term
 	w := newWaiter(func() bool {
 		return blocker.state != running || x.conn.epoch != m.epoch || m.role != primary || m.term != term
 	})
-	if err := x.inTime(x.conn.set.awaitLocked(w, x.conn.done, x.limit())); err != nil {
-		return err
-	}
-	return x.writableLocked()
+	return x.inTime(x.conn.set.awaitLocked(w, x.conn.done, x.limit()))
 }
 
 // awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.

@@ -30,6 +30,22 @@ type counts struct {
 	retried                                                []int32
 }
 
+// count adds what an operation did.
+func (c *counts) count(name string, o *outcome) {
+	switch name {
+	case "insert":
+		c.inserted += o.n
+	case "update":
+		c.matched += o.n - int32(len(o.upserted))
+		c.modified += o.modified
+		c.upserted += int32(len(o.upserted))
+	default:
+		c.deleted += o.n
+	}
+	c.retried = append(c.retried, o.retried...)
+	c.errors += int32(len(o.failures))
+}
+
 // bulkOp is one operation: one of the three statements.
 type bulkOp struct {
 	name      string // "insert", "update" or "delete"
@@ -57,12 +73,10 @@ func cmdBulkWrite(x *exec) error {
 		x.note(x.statementID(i), raw)
 	}
 	var docs [][]byte
-	err = x.writing(func() error {
-		b.counts = counts{}
-		docs = x.bulkLocked(b)
-		return nil
-	})
-	if err != nil {
+	if err := x.writingParts(func() (err error) {
+		docs, err = x.bulkLocked(b)
+		return err
+	}); err != nil {
 		return err
 	}
 	x.command.full = "admin.$cmd.bulkWrite"
@@ -275,36 +289,25 @@ func (op *bulkOp) checkRetry(retryable bool) {
 }
 
 // bulkLocked executes the operations and returns what the reply's cursor says of them.
-func (x *exec) bulkLocked(b *bulk) [][]byte {
-	var docs [][]byte
-	for i := range b.ops {
+func (x *exec) bulkLocked(b *bulk) (docs [][]byte, err error) {
+	err = x.statementsLocked(len(b.ops), b.ordered, func(i int, o *outcome) bool {
 		op := &b.ops[i]
 		x.command.full = b.namespaces[op.namespace]
-		var o outcome
 		switch op.name {
 		case "insert":
-			x.insertOneLocked(&op.insertion, i, &o)
-			b.inserted += o.n
+			return x.insertOneLocked(&op.insertion, i, o)
 		case "update":
-			x.updateOneLocked(&op.update, i, &o)
-			b.matched += o.n - int32(len(o.upserted))
-			b.modified += o.modified
-			b.upserted += int32(len(o.upserted))
+			return x.updateOneLocked(&op.update, i, o)
 		default:
-			x.deleteOneLocked(&op.delete, i, &o)
-			b.deleted += o.n
+			return x.deleteOneLocked(&op.delete, i, o)
 		}
-		b.retried = append(b.retried, o.retried...)
-		b.errors += int32(len(o.failures))
+	}, func(i int, o *outcome) {
+		b.count(b.ops[i].name, o)
 		if len(o.failures) > 0 || !b.errorsOnly {
-			docs = append(docs, o.bulkReply(op.name, i))
+			docs = append(docs, o.bulkReply(b.ops[i].name, i))
 		}
-		if len(o.failures) > 0 && b.ordered {
-			x.result.entries = x.result.entries[:i+1]
-			break
-		}
-	}
-	return docs
+	})
+	return docs, err
 }
 
 // bulkReply returns what the cursor of a bulkWrite says of one operation.

@@ -105,8 +105,8 @@ func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, 
 	if err != nil {
 		return err
 	}
-	w := manyWrites{x: x, by: &s.criteria}
-	return w.eachLocked(matches, func(i int) error {
+	w := x.manyWritesLocked(&s.criteria)
+	return w.eachLocked(matches, note, func(i int) error {
 		f := &matches[i]
 		if err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note); err != nil {
 			return err

@@ -270,8 +270,8 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 
 // updateAllLocked updates the documents that were found, and returns how many still matched and how many were modified.
 func (x *exec) updateAllLocked(s *updateStatement, matches []found, stmt int32, note *noted) (n, modified int32, err error) {
-	w := manyWrites{x: x, by: &s.criteria}
-	err = w.eachLocked(matches, func(i int) error {
+	w := x.manyWritesLocked(&s.criteria)
+	err = w.eachLocked(matches, note, func(i int) error {
 		changed, err := x.updateFoundLocked(s, matches[i:], stmt, note)
 		if err != nil {
 			return err

@@ -221,6 +221,7 @@ func (m *member) winLocked(term int64) {
 	}
 	m.catchUpLocked()
 	m.appendLocked(noop(begun(term)))
+	m.dropTemporariesLocked()
 	m.publishLocked()
 }
 

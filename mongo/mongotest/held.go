@@ -8,20 +8,22 @@ import (
 )
 
 const (
-	// holdAtMost is how long a write evaluates filters and updates with the set's mutex held.
+	// holdAtMost is how long a write keeps the set's mutex: for the evaluation of filters and updates in one part, and for several parts.
 	holdAtMost = 2 * time.Millisecond
-	// mostPauses is how often a write gives up the mutex for its evaluation. After that it keeps it.
+	// mostPauses is how often a part of a write gives up the mutex for its evaluation. After that it keeps it.
 	mostPauses = 50
 )
 
-// held is the evaluation of a write, which has the set's mutex. If that takes too long, what the write has done is undone, the slow part is
-// evaluated without the mutex, and the write is executed again, with what was found out.
+// held is how a write holds the set's mutex. If the evaluation in a part takes too long, what the part has done is undone, what takes long is
+// evaluated without the mutex, and the part is executed again, with what was found out.
 type held struct {
-	since    time.Time // zero if the mutex is not held, or may be kept
-	taken    time.Time // when the mutex was taken for this attempt, or between two of its documents
+	since    time.Time // when the attempt at a part began; zero if its evaluation may take as long as it wants
+	taken    time.Time // when the mutex was taken
+	from     int64     // the end of the log then
 	locked   bool      // the mutex is held
-	pauses   int
-	slow     func() // evaluates the slow part
+	releases int       // how often it was given up
+	pauses   int       // of the part
+	slow     func()    // evaluates what takes long
 	findings map[question]finding
 }
 
@@ -44,21 +46,6 @@ func (x *exec) heldTooLong(now time.Time) bool {
 	since := x.evaluation.held.since
 	long := x.evaluation.script != nil || now.Sub(since) >= holdAtMost
 	return !since.IsZero() && long
-}
-
-// holdLocked begins an attempt of a write.
-func (x *exec) holdLocked() {
-	h := &x.evaluation.held
-	h.locked, h.taken = true, time.Now()
-	if h.slow = nil; h.pauses < mostPauses {
-		h.since = h.taken
-	}
-}
-
-// pausedLocked ends an attempt of a write and reports whether it is to be made again after the slow part was evaluated.
-func (x *exec) pausedLocked() bool {
-	x.evaluation.held.since, x.evaluation.held.locked = time.Time{}, false
-	return x.evaluation.paused()
 }
 
 // paused reports whether the evaluation ended because it held the mutex for too long.
@@ -93,34 +80,21 @@ func (x *exec) learn(q question, evaluate func() ([]byte, error)) {
 	x.evaluation.held.findings[q] = finding{doc, err}
 }
 
-// pauseLocked evaluates the slow part of a write without the mutex.
-func (x *exec) pauseLocked() error {
-	h := &x.evaluation.held
-	h.pauses++
-	x.evaluation.ended = nil
-	x.evaluation.work.Restart()
-	if h.slow == nil {
-		h.pauses = mostPauses // nobody knows how to go on without the mutex
-		return nil
-	}
-	x.conn.set.mu.Unlock()
-	h.slow()
-	x.conn.set.mu.Lock()
-	if x.evaluation.ended != nil {
-		return x.evaluation.ended
-	}
-	return x.stillWritableLocked()
-}
-
-// stillWritableLocked returns why a write that had given up the mutex cannot be made, nil if it can.
+// stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.
 func (x *exec) stillWritableLocked() error {
 	switch {
 	case x.conn.gone():
 		return errHangUp
-	case x.result.within == nil:
-		return x.writableLocked()
-	case x.result.within.state != running:
+	case x.result.within != nil && x.result.within.state != running:
 		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
+	case x.result.within != nil:
+		return x.awaitUnlockLocked()
 	}
-	return x.awaitUnlockLocked()
+	if err := x.writableLocked(); err != nil {
+		return err
+	}
+	if x.conn.member.term != x.result.term {
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+	}
+	return nil
 }

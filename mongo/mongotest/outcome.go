@@ -24,6 +24,15 @@ type failure struct {
 	err   *mongoerr.Error
 }
 
+// add adds what another statement did.
+func (o *outcome) add(other *outcome) {
+	o.n += other.n
+	o.modified += other.modified
+	o.upserted = append(o.upserted, other.upserted...)
+	o.retried = append(o.retried, other.retried...)
+	o.failures = append(o.failures, other.failures...)
+}
+
 func appendUpserted(dst []byte, list []upserted) []byte {
 	if len(list) == 0 {
 		return dst

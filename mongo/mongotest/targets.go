@@ -3,7 +3,7 @@ package mongotest
 import (
 	"bytes"
 	"cmp"
-	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -71,7 +71,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 	note := w.note(0, nil)
 	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
 	w.command.bypass = a.bypass
-	err = w.writing(func() error {
+	err = w.writingParts(func() error {
 		full := w.command.full
 		defer func() { w.command.full = full }()
 		err := w.writeResultsLocked(a, docs, x.result.vars.values, note)
@@ -119,12 +119,12 @@ func (x *exec) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note 
 	if err := checkNamespace(t.DB, t.Coll); err != nil {
 		return err
 	}
-	return (&merge{x, t, a.collating, vars, note}).allLocked(docs)
+	return (&merge{x, t, a.collating, vars, []*noted{note}}).allLocked(docs)
 }
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
 func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
-	target := x.command.full
+	target, notes := x.command.full, []*noted{note}
 	c, err := x.conn.member.storedLocked(target)
 	if err != nil {
 		return err
@@ -133,19 +133,72 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	if err != nil {
 		return err
 	}
-	x.command.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
-	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
+	x.command.full = t.DB + temporary + store.NewUUID().String()
+	if err := x.partLocked(nil, func() error {
+		return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil)
+	}); err != nil {
 		return err
 	}
 	err = x.fillLocked(docs)
-	if refused := checkNamespace(t.DB, t.Coll); err == nil && refused != nil {
-		err = mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
-			mongoerr.From(refused).Message)
+	if err == nil {
+		err = x.outNamed(t)
+	}
+	if err == nil {
+		err = x.partLocked(notes, func() error {
+			if err := x.sameTargetLocked(target, c); err != nil {
+				return err
+			}
+			return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+		})
 	}
 	if err != nil {
-		return errors.Join(err, x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.command.full}, -1, nil))
+		x.dropTemporaryLocked()
 	}
-	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+	return err
+}
+
+// outNamed returns why a temporary collection cannot get the name that is asked for.
+func (x *exec) outNamed(t *pipeline.Target) error {
+	if refused := checkNamespace(t.DB, t.Coll); refused != nil {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
+			mongoerr.From(refused).Message)
+	}
+	return nil
+}
+
+// sameTargetLocked refuses to replace a collection that others have made, dropped or changed since the command looked at it.
+func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
+	c, err := x.conn.member.storedLocked(target)
+	if err != nil || c == before || c != nil && before != nil && c.Def == before.Def {
+		return err
+	}
+	return mongoerr.Errorf(mongoerr.CommandFailed, "collection %s has changed while $out was executed", target)
+}
+
+// temporary is in the names of the collections that $out makes first.
+const temporary = ".tmp.agg_out."
+
+// dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
+// primary does that.
+func (x *exec) dropTemporaryLocked() {
+	if m := x.conn.member; m.role == primary && m.term == x.result.term {
+		m.dropLocked(x.command.full)
+	}
+}
+
+// dropTemporariesLocked drops what was left by each $out that ended with the term of the primary before.
+func (m *member) dropTemporariesLocked() {
+	for _, ns := range slices.Sorted(maps.Keys(m.data.Collections)) {
+		if strings.Contains(ns, temporary) {
+			m.dropLocked(ns)
+		}
+	}
+}
+
+func (m *member) dropLocked(ns string) {
+	e := &store.Entry{Kind: store.Drop, NS: ns}
+	e.Concern(m.data.Collections[ns].Def)
+	m.appendLocked(e)
 }
 
 // outDefinition returns the definition of the collection that $out makes, in the place of another one; nil for none.
@@ -185,7 +238,7 @@ var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing'
 
 func (x *exec) fillLocked(docs [][]byte) error {
 	for _, doc := range docs {
-		if err := x.insertResultLocked(doc, nil); err != nil {
+		if err := x.partLocked(nil, func() error { return x.insertResultLocked(doc, nil) }); err != nil {
 			return err
 		}
 	}
@@ -216,7 +269,7 @@ type merge struct {
 	*pipeline.Target
 	collating     // of the command
 	vars      any // of the command
-	note      *noted
+	notes     []*noted
 }
 
 // mergeable is a result with the filter for what it is merged into.
@@ -237,18 +290,17 @@ func (m *merge) allLocked(docs [][]byte) error {
 		by = nil
 	}
 	for i, doc := range docs {
-		if err := m.prepare(&list[i], doc, by.Rule()); err != nil {
+		if err := m.partLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
 			return err
 		}
 	}
 	var first error
 	for i := range list {
-		if err := m.oneLocked(&list[i]); err != nil {
-			first = cmp.Or(first, err)
+		err := m.partLocked(m.notes, func() error { return m.oneLocked(&list[i]) })
+		if m.evaluation.ended != nil {
+			return err
 		}
-		if m.result.blocker != nil {
-			break
-		}
+		first = cmp.Or(first, err)
 	}
 	return first
 }
@@ -311,7 +363,7 @@ func (m *merge) oneLocked(r *mergeable) error {
 		}
 		return m.explain(m.changeLocked(r, &match), true)
 	case m.WhenNotMatched == "insert":
-		return m.explain(m.insertResultLocked(r.doc, m.note), m.WhenMatched == "pipeline")
+		return m.explain(m.insertResultLocked(r.doc, m.notes[0]), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
 		return mongoerr.Errorf(13113,
 			"$merge could not find a matching document in the target collection for at least one document in the source collection")
@@ -321,7 +373,7 @@ func (m *merge) oneLocked(r *mergeable) error {
 
 // insertNewLocked inserts a result that must not be there.
 func (m *merge) insertNewLocked(r *mergeable, matched bool) error {
-	err := m.insertResultLocked(r.doc, m.note)
+	err := m.insertResultLocked(r.doc, m.notes[0])
 	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 		return err
 	}
@@ -345,7 +397,7 @@ func (m *merge) changeLocked(r *mergeable, match *found) error {
 	if err := m.admissibleLocked(match.key, after, false); err != nil {
 		return err
 	}
-	return m.storeLocked(match.replaced(after, u), -1, m.note)
+	return m.storeLocked(match.replaced(after, u), -1, m.notes[0])
 }
 
 // updateOf returns the update that a result stands for, nil for none.

@@ -44,24 +44,16 @@ func (x *exec) orderedArg() (bool, error) {
 	return ordered, nil
 }
 
-// writeStatements executes the n statements of a write command by one, which reports whether its statement went well, and answers
-// with what they did. An ordered command ends with the first that failed.
+// writeStatements executes the n statements of a write command by one, and answers with what they did.
 func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
-	var o outcome
-	err := x.writing(func() error {
-		o = outcome{}
-		for i := range n {
-			if !one(i, &o) && ordered {
-				x.result.entries = x.result.entries[:i+1]
-				break
-			}
-		}
-		return nil
+	var all outcome
+	err := x.writingParts(func() error {
+		return x.statementsLocked(n, ordered, one, func(_ int, o *outcome) { all.add(o) })
 	})
 	if err != nil {
 		return err
 	}
-	x.appendOutcome(&o)
+	x.appendOutcome(&all)
 	return nil
 }
 

@@ -1,0 +1,216 @@
+package mongotest
+
+import (
+	"cmp"
+	"time"
+)
+
+// A part of a write is done whole or not at all: a statement, or one document of those that it is about. Outside of a transaction, others may
+// read and write between two parts, as in the real server.
+
+// partLocked runs apply as one part of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
+// for the part. Apply may run more than once, see attemptLocked. If it has parts itself, it writes nothing else after the first.
+func (x *exec) partLocked(notes []*noted, apply func() error) error {
+	if err := x.yieldLocked(); err != nil {
+		return err
+	}
+	return x.attemptLocked(notes, apply)
+}
+
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
+// what apply did and gives up the mutex for that. So apply begins by forgetting what it noted before.
+func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
+	h := &x.evaluation.held
+	h.pauses = 0
+	before := x.savepointLocked(notes)
+	for {
+		h.slow = nil
+		if h.since = (time.Time{}); h.pauses < mostPauses {
+			h.since = time.Now()
+		}
+		err := apply()
+		h.since = time.Time{}
+		if x.result.conflict != nil {
+			err = x.result.conflict
+		}
+		blocker, paused := x.result.blocker, x.evaluation.paused()
+		if blocker == nil && !paused {
+			return cmp.Or(x.evaluation.ended, err)
+		}
+		x.takeBackLocked(&before, notes)
+		if paused {
+			err = x.pauseLocked()
+		} else {
+			err = x.releasedLocked(func() error { return x.awaitBlockerLocked(blocker) })
+		}
+		if err != nil {
+			return err
+		}
+		before.since = x.conn.member.data.Log.Last()
+	}
+}
+
+// pauseLocked evaluates what takes long without the mutex.
+func (x *exec) pauseLocked() error {
+	h := &x.evaluation.held
+	h.pauses++
+	x.evaluation.ended = nil
+	x.evaluation.work.Restart()
+	if h.slow == nil {
+		h.pauses = mostPauses // nobody knows how to go on without the mutex
+		return nil
+	}
+	return x.releasedLocked(func() error {
+		x.conn.set.mu.Unlock()
+		defer x.conn.set.mu.Lock()
+		h.slow()
+		return x.evaluation.ended
+	})
+}
+
+// yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
+func (x *exec) yieldLocked() error {
+	if time.Since(x.evaluation.held.taken) < holdAtMost || x.command.afterApply != nil ||
+		x.command.hasTxn && x.conn.member.points.byName[FailWrite] != nil {
+		return nil
+	}
+	return x.releasedLocked(func() error {
+		x.conn.set.mu.Unlock()
+		defer x.conn.set.mu.Lock()
+		return x.mayGoOn()
+	})
+}
+
+// releasedLocked runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
+func (x *exec) releasedLocked(wait func() error) error {
+	h := &x.evaluation.held
+	h.since = time.Time{} // what was written before stays
+	h.releases++
+	if x.result.within == nil {
+		x.conn.member.publishLocked()
+	}
+	h.locked = false
+	err := wait()
+	if err == nil {
+		err = x.stillWritableLocked()
+	}
+	x.takenLocked()
+	x.evaluation.ended = err
+	return err
+}
+
+// takenLocked notes that the command has taken the mutex.
+func (x *exec) takenLocked() {
+	h := &x.evaluation.held
+	h.taken, h.from, h.locked = time.Now(), x.conn.member.data.Log.Last(), true
+}
+
+// beforePart is what a part of a write goes back to if it is executed again.
+type beforePart struct {
+	since   int64 // the end of the log
+	within  savepoint
+	result  result
+	applied bool // a document of the same statement was written before
+}
+
+func (x *exec) savepointLocked(notes []*noted) beforePart {
+	b := beforePart{since: x.conn.member.data.Log.Last(), result: x.result}
+	if t := x.result.within; t != nil {
+		b.within = t.savepoint()
+	}
+	b.applied = len(notes) == 1 && notes[0].outcome.Applied.Load()
+	return b
+}
+
+// takeBackLocked undoes what a part of a write did, which nobody has seen.
+func (x *exec) takeBackLocked(b *beforePart, notes []*noted) {
+	x.conn.member.takeBackLocked(b.since)
+	if t := b.result.within; t != nil {
+		t.takeBackLocked(b.within)
+	}
+	x.result = b.result
+	for _, note := range notes {
+		note.ErrorCode, note.Deduplicated = 0, false
+		note.outcome.Reset()
+		note.outcome.Applied.Store(b.applied)
+	}
+}
+
+// manyWrites are the writes of one statement to the documents that it found. Each is a part. Outside of a transaction, others may have changed
+// a document since it was found.
+type manyWrites struct {
+	x        *exec
+	by       *criteria
+	from     *origin
+	releases int // when the documents were found
+}
+
+func (x *exec) manyWritesLocked(by *criteria) manyWrites {
+	return manyWrites{x, by, x.originLocked(), x.evaluation.held.releases}
+}
+
+// eachLocked calls write for each document that was found, if it is still there to be written.
+func (w *manyWrites) eachLocked(matches []found, note *noted, write func(i int) error) error {
+	notes := [1]*noted{note}
+	for i := range matches {
+		err := w.x.partLocked(notes[:], func() error {
+			there, err := w.thereLocked(&matches[i])
+			if !there || err != nil {
+				return err
+			}
+			return write(i)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
+func (w *manyWrites) thereLocked(f *found) (bool, error) {
+	x := w.x
+	if x.result.within != nil || x.evaluation.held.releases == w.releases {
+		return true, nil
+	}
+	if err := w.from.checkLocked(x.conn.member); err != nil {
+		x.evaluation.ended = x.executing(x.command.name, err) // the command's error, not only the statement's
+		return false, x.evaluation.ended
+	}
+	r := x.conn.member.data.Collections[x.command.full].ByKey[f.key]
+	switch {
+	case r == nil:
+		return false, nil
+	case &r.Doc[0] == &f.doc[0]:
+		return true, nil
+	}
+	f.doc, f.match.Verdicts = r.Doc, nil
+	there, err := w.by.filter.MatchWith(f.doc, &f.match)
+	if err != nil {
+		err = x.executing(x.command.name, err)
+	}
+	return there, err
+}
+
+// statementsLocked executes the n statements of a write command by one, each as a part, and calls done with what each did. One reports whether
+// its statement went well. An ordered command ends with the first that failed.
+func (x *exec) statementsLocked(n int, ordered bool, one func(i int, o *outcome) bool, done func(i int, o *outcome)) error {
+	var o outcome
+	for i := range n {
+		ok := false
+		err := x.partLocked(x.result.entries[i:i+1], func() error {
+			o = outcome{}
+			ok = one(i, &o)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		done(i, &o)
+		if !ok && ordered {
+			x.result.entries = x.result.entries[:i+1]
+			break
+		}
+	}
+	return nil
+}
