@@ -142,7 +142,7 @@ func (d *description) compare(p pair) {
 	switch {
 	case p.after.IsDocument():
 		d.documents(p.at, p.before.Data, p.after.Data)
-	case !d.cuts && len(query.Elements(p.after.Data)) < len(query.Elements(p.before.Data)):
+	case !d.cuts && query.Count(p.after.Data) < query.Count(p.before.Data):
 		d.set(p.at, &wire.Element{Type: p.after.Type, Value: p.after.Data})
 	default:
 		d.arrays(p.at, p.before.Data, p.after.Data)

@@ -198,7 +198,7 @@ func unknownAccumulator(name string) error {
 
 // counter is $count.
 func (p *parser) counter(_ string, v Value) (*Accumulator, error) {
-	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
+	if !v.IsDocument() || query.Count(v.Data) > 0 {
 		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$count takes no arguments, i.e. $count:{}")
 	}
 	return &Accumulator{input: constant{query.Int32(1)}, start: counted(accumulators["$sum"])}, nil

@@ -87,7 +87,7 @@ func (p *parser) ranks(v Value) ([]float64, error) {
 	if !ok {
 		return nil, mongoerr.Errorf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v)
 	}
-	if v = c.value; !v.IsArray() || len(query.Elements(v.Data)) == 0 {
+	if v = c.value; !v.IsArray() || query.Count(v.Data) == 0 {
 		return nil, mongoerr.Errorf(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(v))
 	}
 	var ranks []float64

@@ -121,7 +121,7 @@ func (p *parser) ranked(name string, v Value) (*Accumulator, error) {
 }
 
 func (p *parser) rankedBy(name string, n, output Expression, sortBy Value) (*Accumulator, error) {
-	if sortBy.Type != bson.TypeEmbeddedDocument || len(query.Elements(sortBy.Data)) == 0 {
+	if sortBy.Type != bson.TypeEmbeddedDocument || query.Count(sortBy.Data) == 0 {
 		return nil, mongoerr.Errorf(9657900, "Value for 'sortBy' must be a non-empty object")
 	}
 	order, err := query.ParseSort(sortBy.Data)

@@ -69,7 +69,7 @@ func size(env *Env, args []Value) (Value, error) {
 	if !args[0].IsArray() {
 		return missing, mongoerr.Errorf(17124, "The argument to $size must be an array, but was of type: %s", typeName(args[0]))
 	}
-	return query.Int32(int32(len(env.elements(args[0])))), nil
+	return query.Int32(int32(env.count(args[0]))), nil
 }
 
 func concatArrays(env *Env, args []Expression) (Value, error) {

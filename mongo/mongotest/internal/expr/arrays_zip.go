@@ -58,7 +58,7 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 
 // defaults parses the defaults of $zip; an empty array is like none.
 func (p *parser) defaults(v Value) (Expression, error) {
-	if v.IsArray() && len(query.Elements(v.Data)) == 0 {
+	if v.IsArray() && query.Count(v.Data) == 0 {
 		return nil, nil
 	}
 	return p.expression(v)

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -117,8 +118,8 @@ func compile(name, pattern, options string) (*query.Regexp, error) {
 // findAll returns the matches in turn. One that is empty is followed by a search behind the next character. No search begins at
 // the very end, but one may find a match there.
 func findAll(f *search) (Value, error) {
-	var all []Value
-	counted, before := 0, 0 // how far the characters are counted, and how many they are
+	start, all := wire.BeginDocument(nil)
+	n, counted, before := 0, 0, 0 // how far the characters are counted, and how many they are
 	for at := 0; at < len(f.s) || at == 0; {
 		found, err := f.from(at)
 		if err != nil {
@@ -129,27 +130,35 @@ func findAll(f *search) (Value, error) {
 		}
 		before += utf8.RuneCountInString(f.s[counted:found[0]])
 		counted = found[0]
-		all = append(all, match(f.s, found, before))
+		all = appendMatch(wire.AppendValue(all, wire.ArrayKey(n), bson.TypeEmbeddedDocument, nil), f.s, found, before)
+		n++
 		if at = found[1]; found[0] == found[1] {
 			_, n := utf8.DecodeRuneInString(f.s[at:])
 			at += max(n, 1)
 		}
 	}
-	return array(all), nil
+	return Value{Type: bson.TypeArray, Data: wire.EndDocument(all, start)}, nil
 }
 
 // match describes a match as $regexFind gives it, with the number of characters before it.
 func match(s string, found []int, before int) Value {
-	captures := []Value{}
+	return query.Document(appendMatch(nil, s, found, before))
+}
+
+func appendMatch(dst []byte, s string, found []int, before int) []byte {
+	at, dst := query.BeginMade(dst)
+	dst = wire.AppendString(dst, "match", s[found[0]:found[1]])
+	dst = wire.AppendInt32(dst, "idx", int32(before))
+	list, dst := wire.BeginArray(dst, "captures")
 	for i := 2; i < len(found); i += 2 {
+		key := wire.ArrayKey(i/2 - 1)
 		if found[i] < 0 {
-			captures = append(captures, null)
+			dst = wire.AppendValue(dst, key, bson.TypeNull, nil)
 			continue
 		}
-		captures = append(captures, query.Text(s[found[i]:found[i+1]]))
+		dst = wire.AppendString(dst, key, s[found[i]:found[i+1]])
 	}
-	match := query.Text(s[found[0]:found[1]])
-	return object{}.Set("match", match).Set("idx", query.Int32(int32(before))).Set("captures", array(captures)).Made()
+	return wire.EndDocument(wire.EndDocument(dst, list), at)
 }
 
 // splitRegex splits at each match, also at empty ones; what groups caught stands between the parts.

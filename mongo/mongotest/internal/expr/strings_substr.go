@@ -135,23 +135,23 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 	if isNull || err != nil {
 		return null, err
 	}
-	points, ok := splitPoints(s)
-	from, to, err := bounds(env, "$indexOfCP", searchCodes, args[2:], len(points))
+	points, ok, err := countPoints(env.Work, s)
+	if err != nil {
+		return missing, err
+	}
+	from, to, err := bounds(env, "$indexOfCP", searchCodes, args[2:], points)
 	if err != nil {
 		return missing, err
 	}
 	if !ok {
 		return missing, mongoerr.Errorf(40095, "$indexOfCP found bad UTF-8 in the input")
 	}
-	if from == 0 && len(points) == 0 && find == "" {
+	if from == 0 && points == 0 && find == "" {
 		return query.Int32(0), nil
 	}
-	from = min(from, len(points))
-	before := 0
-	for _, p := range points[:from] {
-		before += len(p)
-	}
-	i, err := pointIndex(env.Work, s[before:], find, points[from:max(from, to)])
+	from = min(from, points)
+	rest, _ := skipPoints(s, from)
+	i, err := pointIndex(env.Work, rest, find, max(0, to-from))
 	if i >= 0 {
 		i += from
 	}
@@ -159,17 +159,22 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 }
 
 // pointIndex returns which of the first characters of a text begins what is looked for, -1 for none.
-func pointIndex(w *query.Work, s, find string, points []string) (int, error) {
-	at := 0 // where points[i] is
-	for i := 0; i < len(points); {
+func pointIndex(w *query.Work, s, find string, count int) (int, error) {
+	at := 0 // where the character i is
+	for i := 0; i < count && at < len(s); {
 		next, err := w.Index(s[at:], find)
 		if next < 0 || err != nil {
 			return -1, err
 		}
-		for next += at; i < len(points) && at < next; i++ {
-			at += len(points[i])
+		from := at
+		for next += at; i < count && at < next; i++ {
+			n, _ := pointLength(s[at])
+			at = min(at+n, len(s))
 		}
-		if at == next && i < len(points) {
+		if err := w.Bytes(at - from); err != nil {
+			return -1, err
+		}
+		if at == next && i < count && at < len(s) {
 			return i, nil
 		}
 	}

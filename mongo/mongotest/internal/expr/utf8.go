@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Text may be no UTF-8: between its bytes others may have been put, or it was cut there. The real server looks only where it needs
@@ -36,6 +37,28 @@ func skipPoints(s string, count int) (rest string, ok bool) {
 	}
 	return s, true
 }
+
+// countPoints returns how many characters a string has; the last may not be whole. ok is false if a byte that should begin one does not,
+// and the string ends there.
+func countPoints(w *query.Work, s string) (count int, ok bool, err error) {
+	for asked := len(s); len(s) > 0; count++ {
+		if asked-len(s) >= manyBytes {
+			if err := w.Bytes(asked - len(s)); err != nil {
+				return count, false, err
+			}
+			asked = len(s)
+		}
+		n, ok := pointLength(s[0])
+		if !ok {
+			return count, false, nil
+		}
+		s = s[min(n, len(s)):]
+	}
+	return count, true, nil
+}
+
+// manyBytes is how much text is looked at without asking whether the work must end.
+const manyBytes = 64 << 10
 
 // splitPoints returns the characters of a string, each as it is written; the last may not be whole. ok is false if a byte that
 // should begin one does not.

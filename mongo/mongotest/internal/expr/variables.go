@@ -111,7 +111,7 @@ func parseRand(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
 		return nil, mongoerr.Errorf(10065, "invalid parameter: expected an object ($rand)")
 	}
-	if len(query.Elements(v.Data)) > 0 {
+	if query.Count(v.Data) > 0 {
 		return nil, mongoerr.Errorf(3040501, "$rand does not currently accept arguments")
 	}
 	return &call{op: op}, nil
@@ -128,7 +128,7 @@ func parseCurrentDate(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
 		return nil, mongoerr.Errorf(10065, "invalid parameter: expected an object ($currentDate)")
 	}
-	if len(query.Elements(v.Data)) > 0 {
+	if query.Count(v.Data) > 0 {
 		return nil, mongoerr.Errorf(9428201, "$currentDate does not currently accept arguments")
 	}
 	return &call{op: op}, nil
@@ -137,7 +137,7 @@ func parseCurrentDate(_ *parser, op *operator, v Value) (Expression, error) {
 func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now), nil }
 
 func parseCreateObjectID(_ *parser, op *operator, v Value) (Expression, error) {
-	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
+	if !v.IsDocument() || query.Count(v.Data) > 0 {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse,
 			"$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
 	}

@@ -13,7 +13,7 @@ type MapReduce struct {
 func (m *MapReduce) Stages() []query.Value {
 	var stages []query.Value
 	for _, given := range []query.Field{{Name: "$match", Value: m.Query}, {Name: "$sort", Value: m.Sort}, {Name: "$limit", Value: query.Int64(m.Limit)}} {
-		if empty := given.Value.IsNullish() || given.Value.IsDocument() && len(query.Elements(given.Value.Data)) == 0; !empty && (given.Name != "$limit" || m.Limit > 0) {
+		if empty := given.Value.IsNullish() || given.Value.IsDocument() && query.Count(given.Value.Data) == 0; !empty && (given.Name != "$limit" || m.Limit > 0) {
 			stages = append(stages, object(given.Name, given.Value))
 		}
 	}

@@ -99,7 +99,7 @@ func spelled(v Value) string {
 
 // written writes a field of a specification as the real server quotes it.
 func written(name string, v Value) string {
-	if v.IsDocument() && len(query.Elements(v.Data)) == 0 {
+	if v.IsDocument() && query.Count(v.Data) == 0 {
 		return name + ": {}"
 	}
 	return name + ": " + v.String()

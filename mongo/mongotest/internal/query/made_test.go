@@ -51,7 +51,7 @@ func TestPlacesAreSeenByNoOne(t *testing.T) {
 	if got, want := marked.String(), plain.String(); got != want {
 		t.Errorf("String: got %s, want %s", got, want)
 	}
-	if got, want := len(query.Elements(marked.Data)), len(query.Elements(plain.Data)); got != want {
+	if got, want := query.Count(marked.Data), query.Count(plain.Data); got != want {
 		t.Errorf("Elements: got %d, want %d", got, want)
 	}
 	if v := query.Lookup(marked.Data, "b"); !v.Missing() {

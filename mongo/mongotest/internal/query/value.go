@@ -82,9 +82,21 @@ func (v Value) IsArray() bool { return v.Type == bson.TypeArray }
 
 func (v Value) elements() []Value { return Elements(v.Data) }
 
+// Count returns how many fields a document, or elements an array has.
+func Count(doc []byte) int {
+	n := 0
+	for it := wire.Elements(doc); nextField(&it); {
+		n++
+	}
+	return n
+}
+
 // Elements returns the values of an array or document in their order.
 func Elements(doc []byte) []Value {
 	var values []Value
+	if n := Count(doc); n > 0 {
+		values = make([]Value, 0, n)
+	}
 	it := wire.Elements(doc)
 	for nextField(&it) {
 		values = append(values, Of(it.Element))
