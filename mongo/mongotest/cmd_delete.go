@@ -96,22 +96,23 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 }
 
 func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, o *outcome) error {
-	var room [1]found
-	matches := room[:0]
-	err := x.findLocked("delete", &s.criteria, func(r *store.Record) bool {
-		matches = append(matches, found{r.Key, r.Doc, x.result.match})
-		return !s.one
-	})
-	if err != nil {
+	remove := func(f *found) error {
+		err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note)
+		if err == nil {
+			o.n++
+		}
 		return err
 	}
-	w := x.manyWritesLocked(&s.criteria)
-	return w.eachLocked(matches, note, func(i int) error {
-		f := &matches[i]
-		if err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note); err != nil {
+	if s.one {
+		f, err := x.firstLocked("delete", &s.criteria)
+		if err != nil || f.doc == nil {
 			return err
 		}
-		o.n++
-		return nil
-	})
+		return remove(&f)
+	}
+	w := x.findManyLocked("delete", &s.criteria, false)
+	if w.err != nil {
+		return w.err
+	}
+	return w.eachLocked(note, remove)
 }

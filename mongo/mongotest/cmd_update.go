@@ -210,90 +210,72 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-// found is a document that a statement matched.
-type found struct {
-	key   string
-	doc   []byte
-	match query.Matching
-}
-
-// updatedLocked appends the documents that an update is of.
-func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, error) {
-	if s.sort == nil {
-		err := x.findLocked("update", &s.criteria, func(r *store.Record) bool {
-			matches = append(matches, found{r.Key, r.Doc, x.result.match})
-			return s.multi
-		})
-		return matches, err
-	}
-	first, err := x.firstLocked("update", &s.criteria)
-	if err == nil && first.doc != nil {
-		matches = append(matches, first)
-	}
-	return matches, err
-}
-
 // replaced is the entry by which an update puts another document in the place of the one that was found.
 func (f *found) replaced(after []byte, u *query.Update) *store.Entry {
 	return &store.Entry{Kind: store.Put, Key: f.key, Before: f.doc, After: after, Whole: u.IsReplacement()}
 }
 
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
-	var room [1]found
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err
 	}
-	matches, unfinished := x.updatedLocked(s, room[:0])
-	if x.evaluation.paused() {
-		return unfinished // it is executed again
+	if s.multi {
+		return x.updateManyLocked(s, i, stmt, note, o)
 	}
-	if len(matches) == 0 && s.upsert && unfinished == nil {
-		doc, err := x.upsertLocked("update", s.insert, &s.criteria, stmt, note)
-		if err != nil {
-			return err
+	f, err := x.firstLocked("update", &s.criteria)
+	switch {
+	case err != nil:
+		return err
+	case f.doc == nil:
+		return x.upsertStatementLocked(s, i, stmt, note, o)
+	}
+	changed, err := x.updateFoundLocked(s, &f, stmt, note)
+	if err == nil {
+		o.updated(changed)
+	}
+	return err
+}
+
+// updateManyLocked updates all documents that match. If it fails, the updates before remain, and are not counted.
+func (x *exec) updateManyLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
+	w := x.findManyLocked("update", &s.criteria, s.upsert)
+	if x.evaluation.paused() {
+		return w.err // it is executed again
+	}
+	if w.list.pieces == nil && w.err == nil {
+		return x.upsertStatementLocked(s, i, stmt, note, o)
+	}
+	var done outcome
+	err := w.eachLocked(note, func(f *found) error {
+		changed, err := x.updateFoundLocked(s, f, stmt, note)
+		if err == nil {
+			done.updated(changed)
 		}
-		o.n++
-		o.upserted = append(o.upserted, upserted{i, query.Lookup(doc, "_id")})
+		return err
+	})
+	if err == nil {
+		o.add(&done)
+	}
+	return err
+}
+
+// upsertStatementLocked inserts a document for a statement that found none, if it is an upsert.
+func (x *exec) upsertStatementLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
+	if !s.upsert {
 		return nil
 	}
-	n, modified, err := x.updateAllLocked(s, matches, stmt, note)
+	doc, err := x.upsertLocked("update", s.insert, &s.criteria, stmt, note)
 	if err != nil {
-		return err // the updates before it remain, and are not counted
+		return err
 	}
-	if unfinished != nil {
-		return unfinished
-	}
-	o.n += n
-	o.modified += modified
+	o.n++
+	o.upserted = append(o.upserted, upserted{i, query.Lookup(doc, "_id")})
 	return nil
 }
 
-// updateAllLocked updates the documents that were found, and returns how many still matched and how many were modified.
-func (x *exec) updateAllLocked(s *updateStatement, matches []found, stmt int32, note *noted) (n, modified int32, err error) {
-	w := x.manyWritesLocked(&s.criteria)
-	err = w.eachLocked(matches, note, func(i int) error {
-		changed, err := x.updateFoundLocked(s, matches[i:], stmt, note)
-		if err != nil {
-			return err
-		}
-		n++
-		if changed {
-			modified++
-		}
-		return nil
-	})
-	return n, modified, err
-}
-
-// updateFoundLocked updates the first of some documents and reports whether that changed it.
-func (x *exec) updateFoundLocked(s *updateStatement, matches []found, stmt int32, note *noted) (changed bool, err error) {
-	f := &matches[0]
+// updateFoundLocked updates a document that was found and reports whether that changed it.
+func (x *exec) updateFoundLocked(s *updateStatement, f *found, stmt int32, note *noted) (changed bool, err error) {
 	after, err := x.applyLocked(f, s.update)
-	x.slowly(err, func() {
-		for i := range matches {
-			x.learn(question{s.update, &matches[i].doc[0]}, func() ([]byte, error) { return x.apply(&matches[i], s.update) })
-		}
-	})
 	if changed = err == nil && &after[0] != &f.doc[0]; changed {
 		err = x.admissibleLocked(f.key, after, false)
 	}

@@ -24,6 +24,14 @@ type failure struct {
 	err   *mongoerr.Error
 }
 
+// updated counts a document that matched an update.
+func (o *outcome) updated(changed bool) {
+	o.n++
+	if changed {
+		o.modified++
+	}
+}
+
 // add adds what another statement did.
 func (o *outcome) add(other *outcome) {
 	o.n += other.n

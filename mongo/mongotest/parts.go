@@ -136,62 +136,6 @@ func (x *exec) takeBackLocked(b *beforePart, notes []*noted) {
 	}
 }
 
-// manyWrites are the writes of one statement to the documents that it found. Each is a part. Outside of a transaction, others may have changed
-// a document since it was found.
-type manyWrites struct {
-	x        *exec
-	by       *criteria
-	from     *origin
-	releases int // when the documents were found
-}
-
-func (x *exec) manyWritesLocked(by *criteria) manyWrites {
-	return manyWrites{x, by, x.originLocked(), x.evaluation.held.releases}
-}
-
-// eachLocked calls write for each document that was found, if it is still there to be written.
-func (w *manyWrites) eachLocked(matches []found, note *noted, write func(i int) error) error {
-	notes := [1]*noted{note}
-	for i := range matches {
-		err := w.x.partLocked(notes[:], func() error {
-			there, err := w.thereLocked(&matches[i])
-			if !there || err != nil {
-				return err
-			}
-			return write(i)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
-func (w *manyWrites) thereLocked(f *found) (bool, error) {
-	x := w.x
-	if x.result.within != nil || x.evaluation.held.releases == w.releases {
-		return true, nil
-	}
-	if err := w.from.checkLocked(x.conn.member); err != nil {
-		x.evaluation.ended = x.executing(x.command.name, err) // the command's error, not only the statement's
-		return false, x.evaluation.ended
-	}
-	r := x.conn.member.data.Collections[x.command.full].ByKey[f.key]
-	switch {
-	case r == nil:
-		return false, nil
-	case &r.Doc[0] == &f.doc[0]:
-		return true, nil
-	}
-	f.doc, f.match.Verdicts = r.Doc, nil
-	there, err := w.by.filter.MatchWith(f.doc, &f.match)
-	if err != nil {
-		err = x.executing(x.command.name, err)
-	}
-	return there, err
-}
-
 // statementsLocked executes the n statements of a write command by one, each as a part, and calls done with what each did. One reports whether
 // its statement went well. An ordered command ends with the first that failed.
 func (x *exec) statementsLocked(n int, ordered bool, one func(i int, o *outcome) bool, done func(i int, o *outcome)) error {

@@ -117,6 +117,7 @@ type criteria struct {
 	vars     any            // the values of the variables in the filter, and of what else the statement has
 	inOrder  bool           // find finds the documents in the order of the sort
 	verdicts query.Verdicts // what is known of documents, nil if that is not kept
+	many     *manyWrites    // what was found without the set's mutex, nil before that
 	collating
 }
 
@@ -269,18 +270,23 @@ func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Rec
 
 // findLocked is find in the command's collection as the command sees it.
 func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Record) bool) error {
+	return x.findOrLocked(command, q, visit, func(frozen scan) {
+		if q.verdicts == nil {
+			q.verdicts = make(query.Verdicts)
+		}
+		_ = x.find(command, q, frozen, visit) // its error is that of the next attempt too
+	})
+}
+
+// findOrLocked is findLocked that calls slowly without the mutex if it takes long, with the collection as it was.
+func (x *exec) findOrLocked(command string, q *criteria, visit func(r *store.Record) bool, slowly func(frozen scan)) error {
 	p, err := x.scanLocked(q, (*store.Collection).Now)
 	if err != nil {
 		return err
 	}
 	if err = x.find(command, q, p, visit); x.evaluation.paused() {
 		frozen, _ := x.scanLocked(q, (*store.Collection).Frozen)
-		x.slowly(err, func() {
-			if q.verdicts == nil {
-				q.verdicts = make(query.Verdicts)
-			}
-			_ = x.find(command, q, frozen, visit) // its error is that of the next attempt too
-		})
+		x.slowly(err, func() { slowly(frozen) })
 	}
 	return err
 }

@@ -1,0 +1,125 @@
+package mongotest
+
+import (
+	"iter"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+)
+
+// found is a document that a statement matched.
+type found struct {
+	key   string
+	doc   []byte
+	match query.Matching
+}
+
+// foundList is a list of documents. It has them in pieces, because a long one would be copied when it grows, and nothing else runs meanwhile.
+type foundList struct{ pieces [][]found }
+
+// firstPiece and laterPieces are how many documents the pieces have.
+const (
+	firstPiece  = 4
+	laterPieces = 256
+)
+
+func (l *foundList) add(f found) {
+	last := len(l.pieces) - 1
+	switch {
+	case last < 0:
+		l.pieces, last = append(l.pieces, make([]found, 0, firstPiece)), 0
+	case len(l.pieces[last]) == cap(l.pieces[last]):
+		l.pieces, last = append(l.pieces, make([]found, 0, laterPieces)), last+1
+	}
+	l.pieces[last] = append(l.pieces[last], f)
+}
+
+func (l *foundList) all() iter.Seq[*found] {
+	return func(yield func(*found) bool) {
+		for _, piece := range l.pieces {
+			for i := range piece {
+				if !yield(&piece[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// manyWrites are the writes of one statement to the documents that it found. Each is a part. Outside of a transaction, others may change
+// a document after it was found.
+type manyWrites struct {
+	x        *exec
+	by       *criteria
+	list     foundList
+	err      error // why no more were found
+	from     *origin
+	releases int // when the documents were found
+}
+
+// findManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
+// also sees what others write meanwhile.
+func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrites {
+	if q.many != nil {
+		return q.many
+	}
+	w := &manyWrites{x: x, by: q, from: x.originLocked(), releases: x.evaluation.held.releases}
+	visit := func(r *store.Record) bool {
+		w.list.add(found{r.Key, r.Doc, x.result.match})
+		return true
+	}
+	if exact {
+		w.err = x.findLocked(command, q, visit)
+		return w
+	}
+	w.err = x.findOrLocked(command, q, visit, func(frozen scan) {
+		w.list = foundList{}
+		w.err = x.find(command, q, frozen, visit)
+		q.many = w
+	})
+	return w
+}
+
+// eachLocked calls write for each document that was found, if it is still there to be written. It returns write's first error, or why no more
+// were found.
+func (w *manyWrites) eachLocked(note *noted, write func(f *found) error) error {
+	notes := [1]*noted{note}
+	for f := range w.list.all() {
+		err := w.x.partLocked(notes[:], func() error {
+			there, err := w.thereLocked(f)
+			if !there || err != nil {
+				return err
+			}
+			return write(f)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.err
+}
+
+// thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
+func (w *manyWrites) thereLocked(f *found) (bool, error) {
+	x := w.x
+	if x.result.within != nil || x.evaluation.held.releases == w.releases {
+		return true, nil
+	}
+	if err := w.from.checkLocked(x.conn.member); err != nil {
+		x.evaluation.ended = x.executing(x.command.name, err) // the command's error, not only the statement's
+		return false, x.evaluation.ended
+	}
+	r := x.conn.member.data.Collections[x.command.full].ByKey[f.key]
+	switch {
+	case r == nil:
+		return false, nil
+	case &r.Doc[0] == &f.doc[0]:
+		return true, nil
+	}
+	f.doc, f.match.Verdicts = r.Doc, nil
+	there, err := w.by.filter.MatchWith(f.doc, &f.match)
+	if err != nil {
+		err = x.executing(x.command.name, err)
+	}
+	return there, err
+}
