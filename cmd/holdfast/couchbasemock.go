@@ -71,6 +71,7 @@ func (c *couchbaseMock) run(s *session, shared *mockCommand) error {
 
 // serve serves the control port until the context of the session ends.
 func (c *couchbaseMock) serve(s *session, cluster *couchbasetest.Cluster, l net.Listener) error {
+	useProcessors()
 	server := &http.Server{
 		Handler: mockcontrol.New(cluster), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return s.ctx },

@@ -18,6 +18,7 @@ import (
 // serve runs the servers until ctx ends or all of them got the shutdown command.
 func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
 	signal.Ignore(syscall.SIGPIPE) // as mongod does: a closed pipe of the log must not end the server
+	useProcessors()
 	fronts, names, err := c.fronts()
 	if err != nil {
 		return cannotRun(err)

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/openloop"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -111,7 +112,11 @@ func (s *soaking) run(t *testing.T, clients []*mongo.Client, pinging *mongo.Clie
 			}
 		})
 	}
-	s.pings = append(s.pings, timedPings(t, pinging, 20*time.Millisecond, func(int) bool { return ctx.Err() == nil })...)
+	took, err := openloop.Durations(20*time.Millisecond, func(int) bool { return ctx.Err() == nil }, func() error { return pinging.Ping(t.Context(), nil) })
+	if err != nil {
+		t.Error(err)
+	}
+	s.pings = append(s.pings, took...)
 	all.Wait()
 }
 

@@ -1,10 +1,14 @@
-package mongotest_test
+package mongotest
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
-	"slices"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -12,32 +16,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/internal/openloop"
 )
 
 var pings = flag.Int("pings", 0, "how many pings are timed beside each long command; 0: none")
 
 // maxPing is how long a ping may take beside a long command, but for one in a hundred.
 const maxPing = 20 * time.Millisecond
-
-// timedPings pings at fixed times until more returns false, and returns how long each ping took from its time on. So a ping that waits
-// does not hide that later ones would have waited too.
-func timedPings(t *testing.T, client *mongo.Client, every time.Duration, more func(i int) bool) []time.Duration {
-	t.Helper()
-	var took []time.Duration
-	start := time.Now()
-	for i := 0; more(i); i++ {
-		due := start.Add(time.Duration(i) * every)
-		<-time.After(time.Until(due))
-		if err := client.Ping(t.Context(), nil); err != nil {
-			t.Error(err)
-		}
-		took = append(took, time.Since(due))
-	}
-	slices.Sort(took)
-	return took
-}
 
 // heavyCommands are what keeps a server busy. Each takes at least some 100 ms.
 var heavyCommands = []struct {
@@ -91,22 +78,64 @@ func numberedDocuments(n int) []any {
 	return docs
 }
 
-// The comparison with the bar takes a minute of an idle machine, so it runs only if a number of pings is given. The figure's command does that.
-func TestPingsBesideLongCommands(t *testing.T) {
-	if *pings == 0 {
-		t.Skip("no number of pings is given")
+var uriInLog = regexp.MustCompile(`mongodb://\S+`)
+
+// runProgram builds the program, starts its mock server, and returns the server's URI.
+func runProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "holdfast")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-o", program, "./cmd/holdfast").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	rs := mongotest.RunReplicaSetT(t, 1)
-	client := connect(t, rs)
-	db := client.Database("db")
-	insert := func(collection string, docs ...any) {
+	cmd := exec.Command(program, "mock", "--members", "1", "--port", "0") //nolint:noctx // it is ended by a signal
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if uri := uriInLog.FindString(lines.Text()); uri != "" {
+			return uri
+		}
+	}
+	t.Fatal("the program printed no URI")
+	return ""
+}
+
+// fillForLoad inserts what the commands read.
+func fillForLoad(t *testing.T, db *mongo.Database) {
+	t.Helper()
+	for collection, docs := range map[string][]any{
+		"large":   {bson.D{{Key: "text", Value: strings.Repeat("ab", 15<<19)}}},
+		"matches": {bson.D{{Key: "text", Value: strings.Repeat("a", 200_000)}}},
+		"many":    numberedDocuments(100_000),
+	} {
 		if _, err := db.Collection(collection).InsertMany(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
 	}
-	insert("large", bson.D{{Key: "text", Value: strings.Repeat("ab", 15<<19)}})
-	insert("matches", bson.D{{Key: "text", Value: strings.Repeat("a", 200_000)}})
-	insert("many", numberedDocuments(100_000)...)
+}
+
+// The comparison with the bar takes half a minute of an idle machine, so it runs only if a number of pings is given. The figure's command does that.
+func TestPingsBesideLongCommands(t *testing.T) {
+	if *pings == 0 {
+		t.Skip("no number of pings is given")
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(runProgram(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	db := client.Database("db")
+	fillForLoad(t, db)
 	worst := time.Duration(0)
 	for _, c := range heavyCommands {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,9 +149,12 @@ func TestPingsBesideLongCommands(t *testing.T) {
 					}
 				}
 			})
-			took := timedPings(t, client, 5*time.Millisecond, func(i int) bool { return i < *pings })
+			took, err := openloop.Durations(5*time.Millisecond, func(i int) bool { return i < *pings }, func() error { return client.Ping(t.Context(), nil) })
 			cancel()
 			rounds.Wait()
+			if err != nil {
+				t.Fatal(err)
+			}
 			slow := took[len(took)*99/100]
 			t.Logf("median %v, 99th percentile %v, longest %v", took[len(took)/2], slow, took[len(took)-1])
 			worst = max(worst, slow)
