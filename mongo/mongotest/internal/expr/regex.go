@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -130,7 +131,7 @@ func findAll(f *search) (Value, error) {
 		}
 		before += utf8.RuneCountInString(f.s[counted:found[0]])
 		counted = found[0]
-		all = appendMatch(wire.AppendValue(all, wire.ArrayKey(n), bson.TypeEmbeddedDocument, nil), f.s, found, before)
+		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(n), bson.TypeEmbeddedDocument, nil), f.s, found, before)
 		n++
 		if at = found[1]; found[0] == found[1] {
 			_, n := utf8.DecodeRuneInString(f.s[at:])
@@ -138,6 +139,14 @@ func findAll(f *search) (Value, error) {
 		}
 	}
 	return Value{Type: bson.TypeArray, Data: wire.EndDocument(all, start)}, nil
+}
+
+// roomier gives a list that is nearly full twice its room. A long one would else be copied often, and nothing else runs meanwhile.
+func roomier(list []byte) []byte {
+	if room := cap(list) - len(list); room < 1<<10 {
+		return slices.Grow(list, max(1<<10, len(list)))
+	}
+	return list
 }
 
 // match describes a match as $regexFind gives it, with the number of characters before it.

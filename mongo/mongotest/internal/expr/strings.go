@@ -16,7 +16,7 @@ var stringOperators = []operator{
 	{name: "$toLower", min: 1, max: 1, apply: mapped(asciiLower)},
 	{name: "$toUpper", min: 1, max: 1, apply: mapped(asciiUpper)},
 	{name: "$strcasecmp", min: 2, max: 2, apply: strcasecmp},
-	{name: "$strLenBytes", min: 1, max: 1, apply: length("$strLenBytes", 34473, func(s string) int { return len(s) })},
+	{name: "$strLenBytes", min: 1, max: 1, apply: length("$strLenBytes", 34473, func(s []byte) int { return len(s) })},
 	{name: "$strLenCP", min: 1, max: 1, apply: length("$strLenCP", 34471, codePoints)},
 	{name: "$substr", parse: substrAlias},
 	{name: "$substrBytes", min: 3, max: 3, apply: substrBytes},
@@ -32,7 +32,7 @@ var stringOperators = []operator{
 }
 
 func concat(env *Env, args []Expression) (Value, error) {
-	var all []byte
+	var parts [][]byte
 	length := 0
 	isNull := false
 	err := eachArg(env, args, func(v Value) (bool, error) {
@@ -43,7 +43,7 @@ func concat(env *Env, args []Expression) (Value, error) {
 			return false, mongoerr.Errorf(16702, "$concat only supports strings, not %s", typeName(v))
 		}
 		if length += len(v.Text()); length < maxText {
-			all = append(all, v.Text()...)
+			parts = append(parts, v.Text())
 		}
 		return false, nil
 	})
@@ -53,7 +53,7 @@ func concat(env *Env, args []Expression) (Value, error) {
 	if isNull {
 		return null, nil
 	}
-	return query.Text(all), checkText(length)
+	return query.Text(parts...), checkText(length)
 }
 
 // coerced returns what the older operators make of a value that is no string: the text of a number or a date.
@@ -83,17 +83,23 @@ func mapped(f func(byte) byte) func([]Value) (Value, error) {
 		if err != nil {
 			return missing, err
 		}
-		return query.Text(mapBytes(s, f)), nil
+		v := query.Text(s)
+		mapInPlace(v.Text(), f)
+		return v, nil
 	}
 }
 
 // mapBytes changes ASCII letters only, as the real server does.
 func mapBytes(s string, f func(byte) byte) []byte {
 	b := []byte(s)
+	mapInPlace(b, f)
+	return b
+}
+
+func mapInPlace(b []byte, f func(byte) byte) {
 	for i, c := range b {
 		b[i] = f(c)
 	}
-	return b
 }
 
 func asciiLower(c byte) byte {
@@ -122,17 +128,17 @@ func strcasecmp(args []Value) (Value, error) {
 	return query.Int32(int32(bytes.Compare(mapBytes(a, asciiUpper), mapBytes(b, asciiUpper)))), nil
 }
 
-func length(name string, code int32, count func(string) int) func([]Value) (Value, error) {
+func length(name string, code int32, count func([]byte) int) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
 		if !args[0].IsString() {
 			return missing, mongoerr.Errorf(code, "%s requires a string argument, found: %s", name, typeName(args[0]))
 		}
-		return query.Int32(int32(count(string(args[0].Text())))), nil
+		return query.Int32(int32(count(args[0].Text()))), nil
 	}
 }
 
 // codePoints counts the bytes that begin a code point, whether or not the text is valid.
-func codePoints(s string) int {
+func codePoints(s []byte) int {
 	n := 0
 	for i := range len(s) {
 		if utf8.RuneStart(s[i]) {

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"strings"
+	"bytes"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -30,23 +30,22 @@ func replacer(name string, n int) operator {
 		case find.Type == bson.TypeRegex:
 			return replaceRegex(env, name, string(input.Text()), find, string(by.Text()), n)
 		}
-		s, old := string(input.Text()), string(find.Text())
-		if n < 0 && (strings.Count(s, old)+1)*len(by.Text()) > maxValue {
+		s, old := input.Text(), find.Text()
+		if n < 0 && (bytes.Count(s, old)+1)*len(by.Text()) > maxValue {
 			return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "%s result exceeds %d bytes", name, maxValue)
 		}
-		return query.Text(replace(s, old, string(by.Text()), n)), nil
+		return query.Text(replace(s, old, by.Text(), n)), nil
 	}}
 }
 
 // replace replaces bytes: an empty string is found before every byte and at the end.
-func replace(s, old, by string, n int) string {
-	if old != "" || n >= 0 {
-		return strings.Replace(s, old, by, n)
+func replace(s, old, by []byte, n int) []byte {
+	if len(old) > 0 || n >= 0 {
+		return bytes.Replace(s, old, by, n)
 	}
-	var b strings.Builder
-	for i := range len(s) {
-		b.WriteString(by)
-		b.WriteByte(s[i])
+	all := make([]byte, 0, len(s)+len(by)*(len(s)+1))
+	for _, c := range s {
+		all = append(append(all, by...), c)
 	}
-	return b.String() + by
+	return append(all, by...)
 }

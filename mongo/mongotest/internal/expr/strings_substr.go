@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -104,7 +105,7 @@ func indexOfBytes(env *Env, args []Expression) (Value, error) {
 	if from > to {
 		return query.Int32(-1), nil
 	}
-	at := strings.Index(s[from:to], find)
+	at := bytes.Index(s[from:to], find)
 	if at >= 0 {
 		at += from
 	}
@@ -112,20 +113,20 @@ func indexOfBytes(env *Env, args []Expression) (Value, error) {
 }
 
 // searchStrings evaluates the string to search, which may be null, and what to find in it.
-func searchStrings(env *Env, name string, code int32, args []Expression) (s, find string, isNull bool, err error) {
-	var found [2]string
+func searchStrings(env *Env, name string, code int32, args []Expression) (s, find []byte, isNull bool, err error) {
+	var found [2][]byte
 	for i, which := range []string{"first", "second"} {
 		v, err := args[i].Eval(env)
 		if err != nil {
-			return "", "", false, err
+			return nil, nil, false, err
 		}
 		if i == 0 && v.IsNullish() {
-			return "", "", true, nil
+			return nil, nil, true, nil
 		}
 		if !v.IsString() {
-			return "", "", false, mongoerr.Errorf(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
+			return nil, nil, false, mongoerr.Errorf(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
 		}
-		found[i] = string(v.Text())
+		found[i] = v.Text()
 	}
 	return found[0], found[1], false, nil
 }
@@ -146,7 +147,7 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 	if !ok {
 		return missing, mongoerr.Errorf(40095, "$indexOfCP found bad UTF-8 in the input")
 	}
-	if from == 0 && points == 0 && find == "" {
+	if from == 0 && points == 0 && len(find) == 0 {
 		return query.Int32(0), nil
 	}
 	from = min(from, points)
@@ -159,7 +160,7 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 }
 
 // pointIndex returns which of the first characters of a text begins what is looked for, -1 for none.
-func pointIndex(w *query.Work, s, find string, count int) (int, error) {
+func pointIndex(w *query.Work, s, find []byte, count int) (int, error) {
 	at := 0 // where the character i is
 	for i := 0; i < count && at < len(s); {
 		next, err := w.Index(s[at:], find)

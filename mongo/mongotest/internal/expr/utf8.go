@@ -27,7 +27,7 @@ func pointLength(first byte) (n int, ok bool) {
 }
 
 // skipPoints returns the rest behind the first characters of a string; ok is false if a byte that should begin one does not.
-func skipPoints(s string, count int) (rest string, ok bool) {
+func skipPoints[T string | []byte](s T, count int) (rest T, ok bool) {
 	for ; count > 0 && len(s) > 0; count-- {
 		n, ok := pointLength(s[0])
 		if !ok {
@@ -40,7 +40,7 @@ func skipPoints(s string, count int) (rest string, ok bool) {
 
 // countPoints returns how many characters a string has; the last may not be whole. ok is false if a byte that should begin one does not,
 // and the string ends there.
-func countPoints(w *query.Work, s string) (count int, ok bool, err error) {
+func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 	for asked := len(s); len(s) > 0; count++ {
 		if asked-len(s) >= manyBytes {
 			if err := w.Bytes(asked - len(s)); err != nil {

@@ -8,11 +8,17 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Text returns a string as a Value.
-func Text[T string | []byte](s T) Value {
-	data := make([]byte, 0, len(s)+5)
-	data = binary.LittleEndian.AppendUint32(data, uint32(len(s)+1))
-	data = append(data, s...)
+// Text returns a string, of one or more parts, as a Value.
+func Text[T string | []byte](parts ...T) Value {
+	n := 1
+	for _, s := range parts {
+		n += len(s)
+	}
+	data := make([]byte, 0, n+4)
+	data = binary.LittleEndian.AppendUint32(data, uint32(n))
+	for _, s := range parts {
+		data = append(data, s...)
+	}
 	return Value{bson.TypeString, append(data, 0)}
 }
 

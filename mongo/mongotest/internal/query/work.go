@@ -1,6 +1,6 @@
 package query
 
-import "strings"
+import "bytes"
 
 // Work counts what the evaluation of a command does, and asks now and then whether it may go on. A nil *Work is never asked
 // anything. It is for one evaluation at a time.
@@ -121,10 +121,10 @@ func mergeRuns[T any](w *Work, to, a, b []T, compare func(a, b T) int) error {
 // pieces is how long a part of a text is that is worked on without asking.
 const pieces = 64 << 10
 
-// Index is strings.Index that ends with the work.
-func (w *Work) Index(s, part string) (int, error) {
+// Index is bytes.Index that ends with the work.
+func (w *Work) Index(s, part []byte) (int, error) {
 	if len(s) <= 2*pieces || len(part) > pieces {
-		return strings.Index(s, part), w.Bytes(len(s))
+		return bytes.Index(s, part), w.Bytes(len(s))
 	}
 	for at := 0; ; at += pieces {
 		if err := w.Bytes(pieces); err != nil {
@@ -132,12 +132,12 @@ func (w *Work) Index(s, part string) (int, error) {
 		}
 		end := at + pieces + len(part) - 1
 		if end >= len(s) {
-			if i := strings.Index(s[at:], part); i >= 0 {
+			if i := bytes.Index(s[at:], part); i >= 0 {
 				return at + i, nil
 			}
 			return -1, nil
 		}
-		if i := strings.Index(s[at:end], part); i >= 0 {
+		if i := bytes.Index(s[at:end], part); i >= 0 {
 			return at + i, nil
 		}
 	}

@@ -95,7 +95,7 @@ func TestIndexOfAWorkIsThatOfStrings(t *testing.T) {
 	for _, at := range []int{0, 1, 64<<10 - 1, 64 << 10, 200_000, len(long) - 3} {
 		s := long[:at] + "bcd" + long[at+3:]
 		for _, part := range []string{"bcd", "d", "ab", "q", "", "bcda"} {
-			if got, err := w.Index(s, part); err != nil || got != strings.Index(s, part) {
+			if got, err := w.Index([]byte(s), []byte(part)); err != nil || got != strings.Index(s, part) {
 				t.Errorf("%q at %d: %d, %v; want %d", part, at, got, err, strings.Index(s, part))
 			}
 		}
