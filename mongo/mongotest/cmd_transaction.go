@@ -22,6 +22,9 @@ func cmdCommitTransaction(x *exec) error {
 		case t.state == aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		case t.state == running:
+			if len(t.writes) >= longCommit {
+				letOthersPoll()
+			}
 			t.commitLocked()
 		}
 		x.result.applied = t.entry

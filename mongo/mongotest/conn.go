@@ -189,6 +189,9 @@ func (c *conn) handle(message []byte) error {
 			return err
 		}
 	}
+	if len(message) >= longMessage {
+		letOthersPoll()
+	}
 	switch h.OpCode {
 	case wire.OpMsg:
 		return c.x.message(h, message)

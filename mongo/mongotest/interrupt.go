@@ -64,11 +64,13 @@ func (x *exec) interrupted() error {
 		return errHeldTooLong
 	case e.looked.IsZero():
 		e.looked = now
+		letOthersPoll()
 		return nil
 	case now.Sub(e.looked) < lookEvery:
 		return nil
 	}
 	e.looked = now
+	letOthersPoll()
 	if e.listed == nil {
 		e.listed = &currentop.Operation{ID: x.result.id, Description: x.operation()}
 		x.conn.set.running.Add(e.listed)
