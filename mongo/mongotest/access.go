@@ -37,8 +37,11 @@ func (x *exec) writingParts(run func() error) error {
 	}
 	x.takenLocked()
 	err = run()
-	if hangUp := x.failWriteLocked(x.evaluation.held.from); hangUp != nil {
-		err = hangUp
+	if failed := x.failWriteLocked(); failed != nil {
+		err = failed
+	}
+	if x.evaluation.held.cut {
+		err = errHangUp
 	}
 	x.evaluation.held.locked = false
 	if x.result.within == nil {
@@ -56,21 +59,25 @@ func (x *exec) writingParts(run func() error) error {
 
 // awaitBlockerLocked waits until the transaction that is in the way has ended, or the member takes no more writes.
 func (x *exec) awaitBlockerLocked(blocker *transaction) error {
-	m, term := x.conn.member, x.conn.member.term
-	w := newWaiter(func() bool {
-		return blocker.state != running || x.conn.epoch != m.epoch || m.role != primary || m.term != term
-	})
-	return x.inTime(x.conn.set.awaitLocked(w, x.conn.done, x.limit()))
+	return x.awaitToWriteLocked(func() bool { return blocker.state != running })
 }
 
 // awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
 func (x *exec) awaitUnlockLocked() error {
-	m, term := x.conn.member, x.conn.member.term
-	unlocked := func() bool {
-		return m.fsyncLocks == 0 || x.conn.epoch != m.epoch || m.role != primary || m.term != term
+	m := x.conn.member
+	if err := x.awaitToWriteLocked(func() bool { return m.fsyncLocks == 0 }); err != nil {
+		return err
 	}
-	for !unlocked() {
-		err := x.conn.set.awaitLocked(newWaiter(unlocked), x.conn.done, lookEvery)
+	return x.primaryLocked()
+}
+
+// awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
+// end the wait.
+func (x *exec) awaitToWriteLocked(free func() bool) error {
+	m, term := x.conn.member, x.conn.member.term
+	over := func() bool { return free() || x.conn.epoch != m.epoch || m.role != primary || m.term != term }
+	for !over() {
+		err := x.conn.set.awaitLocked(newWaiter(over), x.conn.done, lookEvery)
 		if errors.Is(err, errTimeout) {
 			err = x.mayGoOn()
 		}
@@ -78,7 +85,7 @@ func (x *exec) awaitUnlockLocked() error {
 			return err
 		}
 	}
-	return x.primaryLocked()
+	return nil
 }
 
 // takeBackLocked undoes what the primary wrote after an index and nobody has seen.

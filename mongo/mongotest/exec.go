@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -327,11 +328,11 @@ func (x *exec) record(code Code) {
 		x.conn.set.mu.Unlock()
 	}
 	if x.result.journaled && code != 0 {
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = code })
+		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = cmp.Or(e.ErrorCode, code) })
 	}
 	if !x.result.journaled {
 		for _, e := range x.result.entries {
-			e.ErrorCode = max(e.ErrorCode, code)
+			e.ErrorCode = cmp.Or(e.ErrorCode, code)
 		}
 		x.addEntries()
 	}

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"cmp"
 	"fmt"
 	"sync/atomic"
 
@@ -161,29 +160,28 @@ func (x *exec) appName() string {
 	return x.conn.appName
 }
 
-// failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since an
-// index of the oplog.
-func (x *exec) failWriteLocked(since int64) error {
-	m := x.conn.member
+// failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
+func (x *exec) failWriteLocked() error {
+	m, h := x.conn.member, &x.evaluation.held
+	since := h.from
+	h.from = m.data.Log.Last()
 	p := m.points.byName[FailWrite]
 	if p == nil || !x.command.hasTxn {
 		return nil
 	}
-	var err error
 	for at := since + 1; at <= m.data.Log.Last(); at++ {
 		if m.data.Log.At(at).Session == nil || !p.Take() {
 			continue
 		}
-		if !p.Stays {
-			err = errHangUp
-		}
+		h.cut = h.cut || !p.Stays
 		if p.HasCode {
 			m.takeBackLocked(at - 1)
-			return cmp.Or(err, error(mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
-				sessionName(x.command.lsid), x.command.txn)))
+			h.from = at - 1
+			return mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
+				sessionName(x.command.lsid), x.command.txn)
 		}
 	}
-	return err
+	return nil
 }
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.

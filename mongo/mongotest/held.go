@@ -20,11 +20,19 @@ type held struct {
 	since    time.Time // when the attempt at a part began; zero if its evaluation may take as long as it wants
 	taken    time.Time // when the mutex was taken
 	from     int64     // the end of the log then
+	cut      bool      // a fail point closes the connection
 	locked   bool      // the mutex is held
 	releases int       // how often it was given up
 	pauses   int       // of the part
 	slow     func()    // evaluates what takes long
 	findings map[question]finding
+	recent   []answered // what this attempt found out
+}
+
+// answered is what an evaluation has found out.
+type answered struct {
+	question
+	finding
 }
 
 // question is what an evaluation finds out: by what, for which document. Documents never change.
@@ -65,6 +73,9 @@ func (x *exec) findingLocked(q question, evaluate func() ([]byte, error)) ([]byt
 	}
 	doc, err := evaluate()
 	x.slowly(err, func() { x.learn(q, evaluate) })
+	if err == nil {
+		x.evaluation.held.recent = append(x.evaluation.held.recent, answered{q, finding{doc, nil}})
+	}
 	return doc, err
 }
 
@@ -74,10 +85,21 @@ func (x *exec) learn(q question, evaluate func() ([]byte, error)) {
 	if x.evaluation.ended != nil {
 		return
 	}
-	if x.evaluation.held.findings == nil {
-		x.evaluation.held.findings = make(map[question]finding)
+	x.evaluation.held.keep(q, finding{doc, err})
+}
+
+func (h *held) keep(q question, f finding) {
+	if h.findings == nil {
+		h.findings = make(map[question]finding)
 	}
-	x.evaluation.held.findings[q] = finding{doc, err}
+	h.findings[q] = f
+}
+
+// keepRecent lets the next attempt know what this one found out. So a document that an update makes is the same one in both.
+func (h *held) keepRecent() {
+	for _, a := range h.recent {
+		h.keep(a.question, a.finding)
+	}
 }
 
 // stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.
@@ -85,10 +107,12 @@ func (x *exec) stillWritableLocked() error {
 	switch {
 	case x.conn.gone():
 		return errHangUp
-	case x.result.within != nil && x.result.within.state != running:
-		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
 	case x.result.within != nil:
-		return x.awaitUnlockLocked()
+		err := x.awaitUnlockLocked()
+		if x.result.within.state != running {
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
+		}
+		return err
 	}
 	if err := x.writableLocked(); err != nil {
 		return err

@@ -54,7 +54,8 @@ type manyWrites struct {
 	list     foundList
 	err      error // why no more were found
 	from     *origin
-	releases int // when the documents were found
+	releases int            // when the documents were found
+	match    query.Matching // of the document that was matched again last
 }
 
 // findManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
@@ -116,10 +117,24 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 	case &r.Doc[0] == &f.doc[0]:
 		return true, nil
 	}
-	f.doc, f.match.Verdicts = r.Doc, nil
-	there, err := w.by.filter.MatchWith(f.doc, &f.match)
+	return w.matchedAgainLocked(f, r.Doc)
+}
+
+// matchedAgainLocked reports whether what a found document has become matches too, and notes it then.
+func (w *manyWrites) matchedAgainLocked(f *found, now []byte) (bool, error) {
+	doc, err := w.x.findingLocked(question{w, &now[0]}, func() ([]byte, error) {
+		w.match = f.match
+		w.match.Verdicts = nil
+		if there, err := w.by.filter.MatchWith(now, &w.match); !there || err != nil {
+			return nil, err
+		}
+		return now, nil
+	})
 	if err != nil {
-		err = x.executing(x.command.name, err)
+		return false, w.x.executing(w.x.command.name, err)
 	}
-	return there, err
+	if doc != nil {
+		f.doc, f.match = doc, w.match
+	}
+	return doc != nil, nil
 }

@@ -22,9 +22,10 @@ func (x *exec) partLocked(notes []*noted, apply func() error) error {
 func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 	h := &x.evaluation.held
 	h.pauses = 0
+	clear(h.findings) // of parts before
 	before := x.savepointLocked(notes)
 	for {
-		h.slow = nil
+		h.slow, h.recent = nil, h.recent[:0]
 		if h.since = (time.Time{}); h.pauses < mostPauses {
 			h.since = time.Now()
 		}
@@ -38,6 +39,7 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 			return cmp.Or(x.evaluation.ended, err)
 		}
 		x.takeBackLocked(&before, notes)
+		h.keepRecent()
 		if paused {
 			err = x.pauseLocked()
 		} else {
@@ -70,8 +72,7 @@ func (x *exec) pauseLocked() error {
 
 // yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
 func (x *exec) yieldLocked() error {
-	if time.Since(x.evaluation.held.taken) < holdAtMost || x.command.afterApply != nil ||
-		x.command.hasTxn && x.conn.member.points.byName[FailWrite] != nil {
+	if time.Since(x.evaluation.held.taken) < holdAtMost || x.command.afterApply != nil {
 		return nil
 	}
 	return x.releasedLocked(func() error {
@@ -85,6 +86,10 @@ func (x *exec) yieldLocked() error {
 func (x *exec) releasedLocked(wait func() error) error {
 	h := &x.evaluation.held
 	h.since = time.Time{} // what was written before stays
+	if err := x.failWriteLocked(); err != nil {
+		x.evaluation.ended = err
+		return err
+	}
 	h.releases++
 	if x.result.within == nil {
 		x.conn.member.publishLocked()

@@ -139,13 +139,14 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	}); err != nil {
 		return err
 	}
-	err = x.fillLocked(docs)
+	made := &origin{x.command.full, def.UUID}
+	err = x.fillLocked(made, docs)
 	if err == nil {
 		err = x.outNamed(t)
 	}
 	if err == nil {
 		err = x.partLocked(notes, func() error {
-			if err := x.sameTargetLocked(target, c); err != nil {
+			if err := cmp.Or(made.checkLocked(x.conn.member), x.sameTargetLocked(target, c)); err != nil {
 				return err
 			}
 			return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
@@ -181,7 +182,7 @@ const temporary = ".tmp.agg_out."
 // dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
 // primary does that.
 func (x *exec) dropTemporaryLocked() {
-	if m := x.conn.member; m.role == primary && m.term == x.result.term {
+	if m := x.conn.member; m.role == primary && m.term == x.result.term && m.data.Collections[x.command.full] != nil {
 		m.dropLocked(x.command.full)
 	}
 }
@@ -236,21 +237,28 @@ func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.De
 
 var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
 
-func (x *exec) fillLocked(docs [][]byte) error {
+// fillLocked puts documents into a collection that the command has made.
+func (x *exec) fillLocked(made *origin, docs [][]byte) error {
 	for _, doc := range docs {
-		if err := x.partLocked(nil, func() error { return x.insertResultLocked(doc, nil) }); err != nil {
+		in := x.prepareInsertion(doc)
+		err := x.partLocked(nil, func() error {
+			if err := made.checkLocked(x.conn.member); err != nil {
+				return err
+			}
+			return x.insertResultLocked(&in, nil)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *exec) insertResultLocked(doc []byte, note *noted) error {
-	in := x.prepareInsertion(doc)
+func (x *exec) insertResultLocked(in *insertion, note *noted) error {
 	if in.err != nil {
 		return in.err
 	}
-	if err := x.measuredLocked(&in); err != nil {
+	if err := x.measuredLocked(in); err != nil {
 		return err
 	}
 	key, err := x.keyLocked(in.key, in.doc)
@@ -278,6 +286,14 @@ type mergeable struct {
 	filter query.Filter
 }
 
+// merging is a result whose turn it is, with what is the same for each attempt.
+type merging struct {
+	doc       []byte
+	there     criteria // of what it is merged into
+	insertion insertion
+	update    *query.Update
+}
+
 // allLocked merges documents, those behind one that fails as well.
 func (m *merge) allLocked(docs [][]byte) error {
 	list := make([]mergeable, len(docs))
@@ -296,7 +312,8 @@ func (m *merge) allLocked(docs [][]byte) error {
 	}
 	var first error
 	for i := range list {
-		err := m.partLocked(m.notes, func() error { return m.oneLocked(&list[i]) })
+		one := merging{doc: list[i].doc, there: criteria{filter: list[i].filter}}
+		err := m.partLocked(m.notes, func() error { return m.oneLocked(&one) })
 		if m.evaluation.ended != nil {
 			return err
 		}
@@ -346,9 +363,9 @@ func valueAt(doc []byte, path []string) query.Value {
 	return v
 }
 
-func (m *merge) oneLocked(r *mergeable) error {
+func (m *merge) oneLocked(r *merging) error {
 	var match found
-	err := m.findLocked("update", &criteria{filter: r.filter}, func(there *store.Record) bool {
+	err := m.findLocked("update", &r.there, func(there *store.Record) bool {
 		match = found{key: there.Key, doc: there.Doc}
 		return false
 	})
@@ -363,7 +380,7 @@ func (m *merge) oneLocked(r *mergeable) error {
 		}
 		return m.explain(m.changeLocked(r, &match), true)
 	case m.WhenNotMatched == "insert":
-		return m.explain(m.insertResultLocked(r.doc, m.notes[0]), m.WhenMatched == "pipeline")
+		return m.explain(m.insertLocked(r), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
 		return mongoerr.Errorf(13113,
 			"$merge could not find a matching document in the target collection for at least one document in the source collection")
@@ -371,9 +388,16 @@ func (m *merge) oneLocked(r *mergeable) error {
 	return nil
 }
 
+func (m *merge) insertLocked(r *merging) error {
+	if r.insertion.doc == nil {
+		r.insertion = m.prepareInsertion(r.doc)
+	}
+	return m.insertResultLocked(&r.insertion, m.notes[0])
+}
+
 // insertNewLocked inserts a result that must not be there.
-func (m *merge) insertNewLocked(r *mergeable, matched bool) error {
-	err := m.insertResultLocked(r.doc, m.notes[0])
+func (m *merge) insertNewLocked(r *merging, matched bool) error {
+	err := m.insertLocked(r)
 	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 		return err
 	}
@@ -384,8 +408,11 @@ func (m *merge) insertNewLocked(r *mergeable, matched bool) error {
 }
 
 // changeLocked does to a stored document what the stage says.
-func (m *merge) changeLocked(r *mergeable, match *found) error {
-	u, err := m.updateOf(r)
+func (m *merge) changeLocked(r *merging, match *found) (err error) {
+	if r.update == nil {
+		r.update, err = m.updateOf(r.doc)
+	}
+	u := r.update
 	if u == nil || err != nil {
 		return err
 	}
@@ -401,23 +428,23 @@ func (m *merge) changeLocked(r *mergeable, match *found) error {
 }
 
 // updateOf returns the update that a result stands for, nil for none.
-func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
+func (m *merge) updateOf(doc []byte) (*query.Update, error) {
 	switch m.WhenMatched {
 	case "keepExisting":
 		return nil, nil
 	case "merge":
 		at, set := wire.BeginDocument(nil)
-		set = wire.EndDocument(wire.AppendDocument(set, "$set", r.doc), at)
+		set = wire.EndDocument(wire.AppendDocument(set, "$set", doc), at)
 		return query.ParseUpdate(query.Document(set), query.Value{}, query.Hooks{})
 	case "replace":
-		return query.Replace(r.doc), nil
+		return query.Replace(doc), nil
 	}
 	c := m.context()
-	return query.Transform(func(doc []byte, vars any) ([]byte, error) { return m.Apply(c, vars, doc, r.doc) }), nil
+	return query.Transform(func(there []byte, vars any) ([]byte, error) { return m.Apply(c, vars, there, doc) }), nil
 }
 
 // refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
-func (m *merge) refusedLocked(r *mergeable) error {
+func (m *merge) refusedLocked(r *merging) error {
 	c, err := m.collectionLocked(m.command.full)
 	if err != nil || c == nil || c.Def.Options.Filter == nil || m.command.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err

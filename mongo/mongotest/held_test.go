@@ -1,0 +1,98 @@
+package mongotest
+
+import (
+	"errors"
+	"testing"
+)
+
+// lockedExec returns an execution that holds the mutex of a new set, as the primary's writes do.
+func lockedExec(t *testing.T) *exec {
+	t.Helper()
+	rs := RunReplicaSetT(t, 1, InMemory())
+	rs.mu.Lock()
+	t.Cleanup(rs.mu.Unlock)
+	m := rs.members[0]
+	x := &exec{conn: &conn{set: rs, server: &m.server, member: m, epoch: m.epoch, done: make(chan struct{})}}
+	x.result = x.result.again(0)
+	x.result.term = m.term
+	x.work()
+	x.takenLocked()
+	return x
+}
+
+// An evaluation that takes long is done again once, without the mutex. What was found out before it is known then: it is the same document.
+func TestWhatWasFoundOutIsKept(t *testing.T) {
+	x := lockedExec(t)
+	var quick, slow int
+	var made []byte
+	attempts := 0
+	err := x.attemptLocked(nil, func() error {
+		attempts++
+		doc, err := x.findingLocked(question{by: "quick"}, func() ([]byte, error) {
+			quick++
+			return make([]byte, 5), nil
+		})
+		if err != nil {
+			return err
+		}
+		if made != nil && &made[0] != &doc[0] {
+			t.Error("the next attempt has another document")
+		}
+		made = doc
+		_, err = x.findingLocked(question{"slow", &doc[0]}, func() ([]byte, error) {
+			slow++
+			for !x.evaluation.held.since.IsZero() { // as long as it holds the mutex
+				if err := x.mayGoOn(); err != nil {
+					return nil, err
+				}
+			}
+			return doc, nil
+		})
+		return err
+	})
+	if err != nil || attempts != 2 || quick != 1 || slow != 2 {
+		t.Errorf("%d attempts with %d and %d evaluations, want 2, 1 and 2; %v", attempts, quick, slow, err)
+	}
+}
+
+// What a part found out is forgotten with the part, and an error ends it at once.
+func TestPartsForget(t *testing.T) {
+	x := lockedExec(t)
+	failed := errors.New("failed")
+	for range 2 {
+		evaluated := 0
+		err := x.attemptLocked(nil, func() error {
+			_, err := x.findingLocked(question{by: "slow"}, func() ([]byte, error) {
+				evaluated++
+				for !x.evaluation.held.since.IsZero() {
+					if err := x.mayGoOn(); err != nil {
+						return nil, err
+					}
+				}
+				return nil, failed
+			})
+			return err
+		})
+		if !errors.Is(err, failed) || evaluated != 2 {
+			t.Errorf("%v after %d evaluations, want 2", err, evaluated)
+		}
+	}
+}
+
+// A part that nobody knows how to continue without the mutex is done with it.
+func TestAPartThatCannotPauseKeepsTheMutex(t *testing.T) {
+	x := lockedExec(t)
+	attempts, releases := 0, x.evaluation.held.releases
+	err := x.attemptLocked(nil, func() error {
+		attempts++
+		for !x.evaluation.held.since.IsZero() {
+			if err := x.mayGoOn(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || attempts != 2 || x.evaluation.held.releases != releases {
+		t.Errorf("%d attempts, want 2; the mutex was given up %d times; %v", attempts, x.evaluation.held.releases-releases, err)
+	}
+}
