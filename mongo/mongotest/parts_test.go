@@ -20,11 +20,7 @@ var everyDocument = bson.D{}
 
 func fill(t *testing.T, c *mongo.Collection) {
 	t.Helper()
-	docs := make([]any, manyDocuments)
-	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: i}, {Key: "n", Value: 0}}
-	}
-	if _, err := c.InsertMany(t.Context(), docs); err != nil {
+	if _, err := c.InsertMany(t.Context(), numbered(0)); err != nil {
 		t.Fatal(err)
 	}
 }
