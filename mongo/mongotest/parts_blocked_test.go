@@ -175,13 +175,24 @@ func TestWhatEndsACommandInTheMiddle(t *testing.T) {
 
 // The end of a client ends what it waits for, although the transaction goes on.
 func TestACommandInTheMiddleEndsWithItsClient(t *testing.T) {
-	waitingInsert(t, func(t *testing.T, p *players, _ <-chan bson.Raw) {
-		_ = p.clients["W"].conn.Close()
-		pass(time.Second)
-		synctest.Wait()
-		must[any](t)(nil, p.rs.WaitIdle(t.Context()))
-		p.play("A | ABORT | ok\n- | FIND | 0:0 1:1")
-	}, "")
+	for _, test := range []struct{ command, left string }{
+		{`{"insert": "c", "documents": [{"_id": 0, "n": 1}, {"_id": 2, "n": 1}, {"_id": 4, "n": 1}]}`, "0:1 1:1 2:1 3:1"},
+		{`{"update": "c", "updates": [{"q": {}, "u": {"$inc": {"n": 1}}, "multi": true}]}`, "1:2 2:1 3:1"},
+		{`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`, "2:1 3:1"},
+		{merging(`"whenMatched": "replace"`), "1:9 2:1 3:1"},
+	} {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+			p := newPlayers(t, rs)
+			p.play(`- | {"insert": "s", "documents": [{"_id": 1, "n": 9}, {"_id": 2, "n": 9}, {"_id": 3, "n": 9}]} | n 3
+			        - | {"insert": "c", "documents": [{"_id": 1, "n": 1}, {"_id": 2, "n": 1}, {"_id": 3, "n": 1}]} | n 3
+			        A+ | SET 2 5 | n 1`)
+			p.begin("W.", test.command)
+			_ = p.clients["W"].conn.Close()
+			pass(time.Second)
+			must[any](t)(nil, rs.WaitIdle(t.Context()))
+			p.play("A | ABORT | ok\n- | FIND | " + test.left)
+		})
+	}
 }
 
 // The time limit of a command is that of all its waits together.
