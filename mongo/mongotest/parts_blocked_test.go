@@ -176,7 +176,7 @@ func TestWhatEndsACommandInTheMiddle(t *testing.T) {
 // The end of a client ends what it waits for, although the transaction goes on.
 func TestACommandInTheMiddleEndsWithItsClient(t *testing.T) {
 	for _, test := range []struct{ command, left string }{
-		{`{"insert": "c", "documents": [{"_id": 0, "n": 1}, {"_id": 2, "n": 1}, {"_id": 4, "n": 1}]}`, "0:1 1:1 2:1 3:1"},
+		{`{"insert": "c", "documents": [{"_id": 0, "n": 1}, {"_id": 9, "n": 1}, {"_id": 10, "n": 1}]}`, "0:1 1:1 2:1 3:1"},
 		{`{"update": "c", "updates": [{"q": {}, "u": {"$inc": {"n": 1}}, "multi": true}]}`, "1:2 2:1 3:1"},
 		{`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`, "2:1 3:1"},
 		{merging(`"whenMatched": "replace"`), "1:9 2:1 3:1"},
@@ -185,7 +185,8 @@ func TestACommandInTheMiddleEndsWithItsClient(t *testing.T) {
 			p := newPlayers(t, rs)
 			p.play(`- | {"insert": "s", "documents": [{"_id": 1, "n": 9}, {"_id": 2, "n": 9}, {"_id": 3, "n": 9}]} | n 3
 			        - | {"insert": "c", "documents": [{"_id": 1, "n": 1}, {"_id": 2, "n": 1}, {"_id": 3, "n": 1}]} | n 3
-			        A+ | SET 2 5 | n 1`)
+			        A+ | SET 2 5 | n 1
+			        A | PUT 9 5 | n 1`)
 			p.begin("W.", test.command)
 			_ = p.clients["W"].conn.Close()
 			pass(time.Second)
