@@ -50,6 +50,7 @@ func (l *foundList) all() iter.Seq[*found] {
 // a document after it was found.
 type manyWrites struct {
 	x        *exec
+	command  string // that errors name
 	by       *criteria
 	list     foundList
 	err      error // why no more were found
@@ -64,7 +65,7 @@ func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrit
 	if q.many != nil {
 		return q.many
 	}
-	w := &manyWrites{x: x, by: q, from: x.originLocked(), releases: x.evaluation.held.releases}
+	w := &manyWrites{x: x, command: command, by: q, from: x.originLocked(), releases: x.evaluation.held.releases}
 	visit := func(r *store.Record) bool {
 		w.list.add(found{r.Key, r.Doc, x.result.match})
 		return true
@@ -107,8 +108,7 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 		return true, nil
 	}
 	if err := w.from.checkLocked(x.conn.member); err != nil {
-		x.evaluation.ended = x.executing(x.command.name, err) // the command's error, not only the statement's
-		return false, x.evaluation.ended
+		return false, x.executing(w.command, err)
 	}
 	r := x.conn.member.data.Collections[x.command.full].ByKey[f.key]
 	switch {
@@ -131,7 +131,7 @@ func (w *manyWrites) matchedAgainLocked(f *found, now []byte) (bool, error) {
 		return now, nil
 	})
 	if err != nil {
-		return false, w.x.executing(w.x.command.name, err)
+		return false, w.x.executing(w.command, err)
 	}
 	if doc != nil {
 		f.doc, f.match = doc, w.match
