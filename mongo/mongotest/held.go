@@ -25,25 +25,7 @@ type held struct {
 	releases int       // how often it was given up
 	pauses   int       // of the part
 	slow     func()    // evaluates what takes long
-	findings map[question]finding
-	recent   []answered // what this attempt found out
-}
-
-// answered is what an evaluation has found out.
-type answered struct {
-	question
-	finding
-}
-
-// question is what an evaluation finds out: by what, for which document. Documents never change.
-type question struct {
-	by  any   // an update, or the options of a collection with a validator
-	doc *byte // the place of the document's bytes; nil for an upsert
-}
-
-type finding struct {
-	doc []byte
-	err error
+	findings findings
 }
 
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
@@ -68,13 +50,13 @@ func (x *exec) slowly(err error, evaluate func()) {
 
 // findingLocked returns what an evaluation finds out, which may be known already.
 func (x *exec) findingLocked(q question, evaluate func() ([]byte, error)) ([]byte, error) {
-	if known, ok := x.evaluation.held.findings[q]; ok {
+	if known, ok := x.evaluation.held.findings.known[q]; ok {
 		return known.doc, known.err
 	}
 	doc, err := evaluate()
 	x.slowly(err, func() { x.learn(q, evaluate) })
 	if err == nil {
-		x.evaluation.held.recent = append(x.evaluation.held.recent, answered{q, finding{doc, nil}})
+		x.evaluation.held.findings.note(q, doc)
 	}
 	return doc, err
 }
@@ -85,21 +67,7 @@ func (x *exec) learn(q question, evaluate func() ([]byte, error)) {
 	if x.evaluation.ended != nil {
 		return
 	}
-	x.evaluation.held.keep(q, finding{doc, err})
-}
-
-func (h *held) keep(q question, f finding) {
-	if h.findings == nil {
-		h.findings = make(map[question]finding)
-	}
-	h.findings[q] = f
-}
-
-// keepRecent lets the next attempt know what this one found out. So a document that an update makes is the same one in both.
-func (h *held) keepRecent() {
-	for _, a := range h.recent {
-		h.keep(a.question, a.finding)
-	}
+	x.evaluation.held.findings.learn(q, finding{doc, err})
 }
 
 // stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.

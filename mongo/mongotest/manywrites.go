@@ -1,50 +1,6 @@
 package mongotest
 
-import (
-	"iter"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
-)
-
-// found is a document that a statement matched.
-type found struct {
-	key   string
-	doc   []byte
-	match query.Matching
-}
-
-// foundList is a list of documents. It has them in pieces, because a long one would be copied when it grows, and nothing else runs meanwhile.
-type foundList struct{ pieces [][]found }
-
-// firstPiece and laterPieces are how many documents the pieces have.
-const (
-	firstPiece  = 4
-	laterPieces = 256
-)
-
-func (l *foundList) add(f found) {
-	last := len(l.pieces) - 1
-	switch {
-	case last < 0:
-		l.pieces, last = append(l.pieces, make([]found, 0, firstPiece)), 0
-	case len(l.pieces[last]) == cap(l.pieces[last]):
-		l.pieces, last = append(l.pieces, make([]found, 0, laterPieces)), last+1
-	}
-	l.pieces[last] = append(l.pieces[last], f)
-}
-
-func (l *foundList) all() iter.Seq[*found] {
-	return func(yield func(*found) bool) {
-		for _, piece := range l.pieces {
-			for i := range piece {
-				if !yield(&piece[i]) {
-					return
-				}
-			}
-		}
-	}
-}
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 
 // manyWrites are the writes of one statement to the documents that it found. Each is a part. Outside of a transaction, others may change
 // a document after it was found.
@@ -55,8 +11,8 @@ type manyWrites struct {
 	list     foundList
 	err      error // why no more were found
 	from     *origin
-	releases int            // when the documents were found
-	match    query.Matching // of the document that was matched again last
+	releases int   // when the documents were found
+	again    found // that was matched again last
 }
 
 // findManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
@@ -123,18 +79,20 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 // matchedAgainLocked reports whether what a found document has become matches too, and notes it then.
 func (w *manyWrites) matchedAgainLocked(f *found, now []byte) (bool, error) {
 	doc, err := w.x.findingLocked(question{w, &now[0]}, func() ([]byte, error) {
-		w.match = f.match
-		w.match.Verdicts = nil
-		if there, err := w.by.filter.MatchWith(now, &w.match); !there || err != nil {
+		w.again = *f
+		w.again.match.Verdicts = nil
+		there, err := w.by.filter.MatchWith(now, &w.again.match)
+		if !there || err != nil {
 			return nil, err
 		}
+		w.again.doc = now
 		return now, nil
 	})
 	if err != nil {
 		return false, w.x.executing(w.command, err)
 	}
 	if doc != nil {
-		f.doc, f.match = doc, w.match
+		*f = w.again
 	}
 	return doc != nil, nil
 }

@@ -22,10 +22,11 @@ func (x *exec) partLocked(notes []*noted, apply func() error) error {
 func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 	h := &x.evaluation.held
 	h.pauses = 0
-	clear(h.findings) // of parts before
+	h.findings.forget()
 	before := x.savepointLocked(notes)
 	for {
-		h.slow, h.recent = nil, h.recent[:0]
+		h.slow = nil
+		h.findings.again()
 		if h.since = (time.Time{}); h.pauses < mostPauses {
 			h.since = time.Now()
 		}
@@ -39,7 +40,6 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 			return cmp.Or(x.evaluation.ended, err)
 		}
 		x.takeBackLocked(&before, notes)
-		h.keepRecent()
 		if paused {
 			err = x.pauseLocked()
 		} else {
