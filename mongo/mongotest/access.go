@@ -57,11 +57,6 @@ func (x *exec) writingParts(run func() error) error {
 	return err
 }
 
-// awaitBlockerLocked waits until the transaction that is in the way has ended, or the member takes no more writes.
-func (x *exec) awaitBlockerLocked(blocker *transaction) error {
-	return x.awaitToWriteLocked(func() bool { return blocker.state != running })
-}
-
 // awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
 func (x *exec) awaitUnlockLocked() error {
 	m := x.conn.member

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"errors"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -55,12 +54,6 @@ func cmdUpdate(x *exec) error {
 		}
 	}
 	return nil
-}
-
-// isNoStage reports whether an error says that an element of a pipeline is no stage.
-func isNoStage(err error) bool {
-	var e *mongoerr.Error
-	return errors.As(err, &e) && (e.Code == mongoerr.NotOneStage || e.Code == mongoerr.UnknownStage)
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.

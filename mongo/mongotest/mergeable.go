@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -12,6 +13,11 @@ func targetName(t *pipeline.Target) string {
 	}
 	return "$out"
 }
+
+// temporary is in the names of the collections that $out makes first.
+const temporary = ".tmp.agg_out."
+
+var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
 
 // mergeable is a result with the filter for what it is merged into.
 type mergeable struct {

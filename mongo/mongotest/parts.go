@@ -43,7 +43,9 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 		if paused {
 			err = x.pauseLocked()
 		} else {
-			err = x.releasedLocked(func() error { return x.awaitBlockerLocked(blocker) })
+			err = x.releasedLocked(func() error {
+				return x.awaitToWriteLocked(func() bool { return blocker.state != running })
+			})
 		}
 		if err != nil {
 			return err

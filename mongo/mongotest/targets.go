@@ -168,9 +168,6 @@ func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
 	return mongoerr.Errorf(mongoerr.CommandFailed, "collection %s has changed while $out was executed", target)
 }
 
-// temporary is in the names of the collections that $out makes first.
-const temporary = ".tmp.agg_out."
-
 // dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
 // primary does that.
 func (x *exec) dropTemporaryLocked() {
@@ -226,8 +223,6 @@ func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.De
 	def.UUID = store.NewUUID()
 	return def, nil
 }
-
-var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
 
 // fillLocked puts documents into a collection that the command has made.
 func (x *exec) fillLocked(made *origin, docs [][]byte) error {
