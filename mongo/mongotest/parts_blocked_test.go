@@ -196,6 +196,33 @@ func TestACommandInTheMiddleEndsWithItsClient(t *testing.T) {
 	}
 }
 
+// What a command has written before it waits is replicated, and a majority's readers see it.
+func TestWhatWasWrittenBeforeAWaitIsReplicated(t *testing.T) {
+	waitingInsert(t, func(_ *testing.T, p *players, _ <-chan bson.Raw) {
+		pass(time.Second)
+		p.play(`- | {"find": "c", "sort": {"_id": 1}, "readConcern": {"level": "majority"}} | 0:0 1:1`)
+		p.play("A | ABORT | ok")
+	}, "")
+}
+
+// A step-down ends a command in the middle of one of its statements: the error is the command's. The statement has been applied in part.
+func TestAStepDownEndsACommandInAStatement(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+		p := newPlayers(t, rs)
+		p.play("- | PUT 1 1 | n 1\n- | PUT 2 1 | n 1\nA+ | SET 2 5 | n 1")
+		answered := p.begin("W.", `{"update": "c", "updates": [{"q": {}, "u": {"$inc": {"n": 1}}, "multi": true}], "ordered": false, "comment": "W"}`)
+		must[any](t)(nil, rs.StepDown())
+		if got := brief(<-answered); got != "10107" {
+			t.Errorf("answered %q", got)
+		}
+		for _, e := range rs.Journal() {
+			if e.Key == "W" && (!e.Applied || e.RolledBack || e.ErrorCode != 10107) {
+				t.Errorf("the journal says %s", e.String())
+			}
+		}
+	})
+}
+
 // The time limit of a command is that of all its waits together.
 func TestTheTimeLimitIsForAllWaits(t *testing.T) {
 	waitingInsert(t, func(t *testing.T, p *players, answered <-chan bson.Raw) {
