@@ -434,11 +434,12 @@ func TestWritesWaitForTransactions(t *testing.T) {
 		{"until the abort", expand("SET 1 7"), "A | ABORT | ok", "n 1", "1:7 2:2"},
 		{"what it finds then counts", `{"update": "c", "updates": [{"q": {"n": 1}, "u": {"$set": {"n": 7}}}]}`, "A | COMMIT | ok", "n 0", "1:5 2:2"},
 		{"a drop waits for everything", `{"drop": "c"}`, "A | COMMIT | ok", "ok", ""},
+		{"a database waits for everything", `{"dropDatabase": 1}`, "A | COMMIT | ok", "ok", ""},
 		{"an index waits for everything", `{"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]}`, "A | ABORT | ok", "ok", "1:1 2:2"},
 	} {
 		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			p := newPlayers(t, rs)
-			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1\nA+ | SET 1 5 | n 1")
+			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1\nA+ | SET 1 5 | n 1\n" + `- | {"insert": "b", "documents": [{"_id": 1}]} | n 1`)
 			answered := p.begin("W.", test.command)
 			p.play("- | SET 2 2 | n 1") // others do not wait
 			p.play(test.end)
