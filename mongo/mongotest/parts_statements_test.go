@@ -3,6 +3,7 @@ package mongotest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,7 +24,7 @@ func numbered(from int) []any {
 	return docs
 }
 
-// inserting many documents ends with the number of those that were not inserted because their _ids were taken.
+// insertMany inserts as many documents, and returns how many were not inserted because their _ids were taken.
 func insertMany(ctx context.Context, c *mongo.Collection, from int, ordered bool) (refused int64, err error) {
 	_, err = c.InsertMany(ctx, numbered(from), options.InsertMany().SetOrdered(ordered))
 	var refusal mongo.BulkWriteException
@@ -65,6 +66,25 @@ func TestTheStatementsOfACommandAreParts(t *testing.T) {
 				if n, err := c.CountDocuments(t.Context(), everyDocument); err != nil || n != manyDocuments {
 					t.Fatalf("%d documents, %v", n, err)
 				}
+			}
+		})
+	}
+}
+
+// The journal has the statements that were executed: those behind an error only if the command is not ordered.
+func TestTheJournalHasTheStatementsThatWereExecuted(t *testing.T) {
+	for ordered, want := range map[bool][]int32{true: {0, 11000}, false: {0, 11000, 0}} {
+		bubbleOf(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
+			dial(t, rs, 0).ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 1}, {"_id": 2}], "ordered": %v, "$db": "test"}`, ordered)
+			var codes []int32
+			for _, e := range rs.Journal() {
+				codes = append(codes, e.ErrorCode)
+				if e.Applied != (e.ErrorCode == 0) {
+					t.Errorf("the journal says %s", e.String())
+				}
+			}
+			if !slices.Equal(codes, want) {
+				t.Errorf("ordered: %v, the journal has statements with the errors %v, want %v", ordered, codes, want)
 			}
 		})
 	}
