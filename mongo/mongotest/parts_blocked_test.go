@@ -294,16 +294,32 @@ func TestWhatTakesLongIsEvaluatedOnce(t *testing.T) {
 func TestAChangedDocumentIsMatchedAgainSlowly(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
-		p.play("- | PUT 1 0 | n 1\n- | PUT 2 0 | n 1\n- | PUT 3 0 | n 1\n- | PUT 4 0 | n 1\nA+ | SET 2 5 | n 1")
+		p.play("- | PUT 1 0 | n 1\n- | PUT 2 0 | n 1\n- | PUT 3 0 | n 1\n- | PUT 4 0 | n 1\n- | PUT 5 0 | n 1\nA+ | SET 2 5 | n 1")
 		c, full := p.command("W.", `{"update": "c", "updates": [{"q": {"$where": "sleep(100) || this.n < 8"}, "u": {"$inc": {"n": 1}}, "multi": true}]}`)
 		c.send(0, j("%s", full))
 		pass(time.Second)
-		p.play("- | SET 3 8 | n 1\n- | SET 4 7 | n 1\nA | COMMIT | ok")
+		p.play("- | SET 3 8 | n 1\n- | SET 4 7 | n 1\n- | DEL 5 | n 1\nA | COMMIT | ok")
 		_, m, err := c.receive()
 		if err != nil || brief(m.Body) != "n 3" {
 			t.Errorf("answered %v, %v", m.Body, err)
 		}
 		p.play("- | FIND | 1:1 2:6 3:8 4:8")
+	})
+}
+
+// A write that goes on in a later term of the same primary is refused, because others may have been the primary between the two.
+func TestAWriteEndsWithItsTerm(t *testing.T) {
+	bubbleOf(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
+		p := newPlayers(t, rs)
+		p.play("- | PUT 1 1 | n 1")
+		answered := p.begin("W.", `{"update": "c", "updates": [{"q": {"_id": 1}, "u": [{"$set": {"n": {"$add": [`+slowly("3")+", "+slowly("4")+`]}}}]}]}`)
+		p.run("-", `{"replSetStepDown": 1, "secondaryCatchUpPeriodSecs": 0, "force": true, "$db": "admin"}`)
+		pass(1500 * time.Millisecond)
+		p.play("- | SET 1 2 | n 1") // the primary is there again
+		if got := brief(<-answered); got != "10107" {
+			t.Errorf("answered %q", got)
+		}
+		p.play("- | FIND | 1:2")
 	})
 }
 
