@@ -144,7 +144,7 @@ func TestWhatEndsACommandInTheMiddle(t *testing.T) {
 			p.play("A | ABORT | ok")
 		}, "225"},
 		"a step-down":    {"", func(p *players) { must[any](p.t)(nil, p.rs.StepDown()) }, "10107"},
-		"the time limit": {`, "maxTimeMS": 300`, func(p *players) { pass(299 * time.Millisecond) }, "50"},
+		"the time limit": {`, "maxTimeMS": 300`, func(*players) { pass(299 * time.Millisecond) }, "50"},
 		"killOp": {"", func(p *players) {
 			pass(time.Second)
 			ops, _ := p.run("-", `{"currentOp": 1, "$db": "admin"}`).Lookup("inprog").ArrayOK()
