@@ -263,7 +263,7 @@ var growthFilters = map[string][]string{
 	"$lte": {`{"same": {"$lte": "@same"}}`}, "$exists": {`{"documents.x": {"$exists": true}}`}, "$expr": {`{"$expr": {"$in": [-1, "$ints"]}}`},
 	"$in":  {`{"ints": {"$in": "@nulls"}}`, `{"_id": {"$in": "@ints"}}`, `{"ints": {"$in": "@texts"}}`, `{"ints": {"$in": "@more"}}`, `{"texts": {"$in": "@documents"}}`},
 	"$nin": {`{"ints": {"$nin": "@more"}}`}, "$mod": {`{"ints": {"$mod": [1000000, 999999]}}`}, "$not": {`{"ints": {"$not": {"$gt": 1e9}}}`},
-	"$regex": {`{"same": {"$regex": "(a*)*b"}}`, `{"letters": {"$regex": "q(?=z)"}}`, `{"same": {"$regex": "(?<=a)a++(?!a)"}}`, `{"texts": {"$regex": "q"}}`, `{"same": {"$regex": "a{999}b"}}`}, "$options": {`{"letters": {"$regex": "ZZZZZZZ", "$options": "i"}}`},
+	"$regex": {`{"same": {"$regex": "(a*)*b"}}`, `{"letters": {"$regex": "q(?=z)"}}`, `{"same": {"$regex": "(?<=a)a++(?!a)"}}`, `{"texts": {"$regex": "q"}}`, `{"same": {"$regex": "a{99}b"}}`}, "$options": {`{"letters": {"$regex": "ZZZZZZZ", "$options": "i"}}`},
 	"$size": {`{"ints": {"$size": 3}}`}, "$type": {`{"ints": {"$type": "string"}}`},
 	"$jsonSchema": {`{"$jsonSchema": {"properties": {"ints": {"items": {"bsonType": "int"}}}}}`},
 	"paths":       {`{"object.k#": {"$exists": false}}`, `{"deep.d.d.d.d.d.d.d.d.d.d.d.s": 1}`},
