@@ -309,8 +309,8 @@ var growthProjections = []string{
 // growthStages has stages over many documents for each stage, or over one with inputs if they are named. Behind a "|" is what
 // each document becomes first.
 var growthStages = map[string][]string{
-	"$addFields": {`{"$addFields": {"x#": "$_id"}}`, `{"$addFields": {"object.k#": "$_id"}}`, `{"$addFields": {"b": 1}}`, `{"$addFields": {"documents.v": "$_id"}}`},
-	"$set":       {`{"$set": {"x#": 1}}`}, "$unset": {`{"$unset": [{"@each": "x#"}]}`, `{"$unset": "documents.k"}`, `{"$unset": "t"}`},
+	"$addFields": {`{"$limit": 1}, {"$addFields": {"x#": "$_id"}}`, `{"$addFields": {"object.k#": "$_id"}}`, `{"$addFields": {"b": 1}}`, `{"$addFields": {"documents.v": "$_id"}}`},
+	"$set":       {`{"$limit": 1}, {"$set": {"x#": 1}}`}, "$unset": {`{"$unset": [{"@each": "x#"}]}`, `{"$unset": "documents.k"}`, `{"$unset": "t"}`},
 	"$project": {`{"$project": {"object.k#": 1}}`, `{"$project": {"object.k#": 0}}`, `{"$project": {"x#": "$object.k#"}}`, `{"$project": {"documents.k": 1}}`, `{"$project": {"t": 1}}`},
 	"$bucket":  {`{"$bucket": {"groupBy": "$a", "boundaries": [0, 5, 1000000]}}`, `{"$bucket": {"groupBy": "$a", "boundaries": "@rising", "default": -1}}`},
 	"$bucketAuto": {
