@@ -26,9 +26,9 @@ var (
 )
 
 const (
-	maxGrowth     = 3.0                    // of the time, where the input grows to its double: n log n is a little more than 2, a square 4
-	maxHeap       = 3 << 30                // bytes
-	growthRepeats = 5                      // of each measurement, of which the least counts; two of one that takes longer than longTime
+	maxGrowth     = 3.0     // of the time, where the input grows to its double: n log n is a little more than 2, a square 4
+	maxHeap       = 3 << 30 // bytes
+	growthRepeats = 5       // of each measurement, of which the least counts; two of one that takes longer than longTime
 	longTime      = 500 * time.Millisecond
 	growthChances = 6                      // how often a case above the bar is measured: other work on the machine only adds to it
 	leastTime     = 400 * time.Microsecond // of a measurement; what is faster is done several times
