@@ -69,6 +69,7 @@ var ours = map[string][]string{
 	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/mutant", "retry", "retry/couchbasereason"},
 	"internal/couchbase/kv":         {"internal/couchbase/memd", "internal/scramclient", "retry"},
 	"internal/memnet":               {},
+	"internal/openloop":             {},
 	"internal/peek":                 {},
 	"internal/filelock":             {},
 	"internal/scramclient":          {},

@@ -210,11 +210,6 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-// replaced is the entry by which an update puts another document in the place of the one that was found.
-func (f *found) replaced(after []byte, u *query.Update) *store.Entry {
-	return &store.Entry{Kind: store.Put, Key: f.key, Before: f.doc, After: after, Whole: u.IsReplacement()}
-}
-
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err

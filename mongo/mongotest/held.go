@@ -27,17 +27,6 @@ type held struct {
 	findings map[question]finding
 }
 
-// question is what an evaluation finds out: by what, for which document. Documents never change.
-type question struct {
-	by  any   // an update, or the options of a collection with a validator
-	doc *byte // the place of the document's bytes; nil for an upsert
-}
-
-type finding struct {
-	doc []byte
-	err error
-}
-
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
 var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the set's mutex")
 

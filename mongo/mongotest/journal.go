@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -185,13 +184,4 @@ func (rs *Deployment) Dump() string {
 			m.term, m.up, m.gate.IsShut(), m.data.Log.Last(), m.commit)
 	}
 	return b.String()
-}
-
-// sessionName returns the id of a session document for the journal.
-func sessionName(lsid []byte) string {
-	v := bson.Raw(lsid).Lookup("id")
-	if _, data, ok := v.BinaryOK(); ok {
-		return hex.EncodeToString(data)
-	}
-	return ""
 }

@@ -18,14 +18,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
-// targetName is the stage by which a pipeline writes.
-func targetName(t *pipeline.Target) string {
-	if t.Merge {
-		return "$merge"
-	}
-	return "$out"
-}
-
 // checkTarget returns why the command may not write.
 func (x *exec) checkTarget(t *pipeline.Target) error {
 	name := targetName(t)
@@ -272,12 +264,6 @@ type merge struct {
 	notes     []*noted
 }
 
-// mergeable is a result with the filter for what it is merged into.
-type mergeable struct {
-	doc    []byte
-	filter query.Filter
-}
-
 // allLocked merges documents, those behind one that fails as well.
 func (m *merge) allLocked(docs [][]byte) error {
 	list := make([]mergeable, len(docs))
@@ -332,18 +318,6 @@ func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
 	}
 	r.doc = doc
 	return r.filter.ParseCollated(wire.EndDocument(filter, at), query.Hooks{}, by)
-}
-
-// valueAt returns the value at a path that leads through documents only, or an array that is in the way.
-func valueAt(doc []byte, path []string) query.Value {
-	v := query.Lookup(doc, path[0])
-	if len(path) > 1 && v.IsDocument() {
-		return valueAt(v.Data, path[1:])
-	}
-	if len(path) > 1 && !v.IsArray() {
-		return query.Value{}
-	}
-	return v
 }
 
 func (m *merge) oneLocked(r *mergeable) error {

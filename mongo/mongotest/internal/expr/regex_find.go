@@ -2,11 +2,9 @@ package expr
 
 import (
 	"errors"
-	"io"
 	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/backtrack"
@@ -74,7 +72,7 @@ func (f *search) backtracking(at int) ([]int, error) {
 
 // moved finds a match in the text from a place on, and leaves out the first of its indexes.
 func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
-	found, err := f.first(re, f.s[at:])
+	found, err := query.FirstMatch(re, f.s[at:], f.work)
 	if len(found) == 0 {
 		return nil, err
 	}
@@ -85,42 +83,6 @@ func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
 		}
 	}
 	return found, err
-}
-
-// longText is from which length on a text is read in pieces: the regular expression then has no means to be faster than one rune after
-// the other.
-const longText = 256 << 10
-
-func (f *search) first(re *regexp.Regexp, s string) ([]int, error) {
-	if f.work == nil || len(s) < longText {
-		found := re.FindStringSubmatchIndex(s)
-		read := len(s)
-		if found != nil {
-			read = found[1]
-		}
-		return found, f.work.Do(1 + read/16)
-	}
-	if prefix, _ := re.LiteralPrefix(); !strings.Contains(s, prefix) {
-		return nil, f.work.Bytes(len(s))
-	}
-	r := &textReader{work: f.work, text: strings.NewReader(s)}
-	found := re.FindReaderSubmatchIndex(r)
-	return found, r.err
-}
-
-// textReader is a text that ends where the work must end.
-type textReader struct {
-	work *query.Work
-	text *strings.Reader
-	err  error
-}
-
-// ReadRune returns the next rune.
-func (r *textReader) ReadRune() (rune, int, error) {
-	if r.err = r.work.Do(1); r.err != nil {
-		return 0, 0, io.EOF
-	}
-	return r.text.ReadRune()
 }
 
 // looksBack reports whether a match depends on what is in front of it, and then compiles the rest.

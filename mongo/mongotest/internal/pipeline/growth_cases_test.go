@@ -263,7 +263,7 @@ var growthFilters = map[string][]string{
 	"$lte": {`{"same": {"$lte": "@same"}}`}, "$exists": {`{"documents.x": {"$exists": true}}`}, "$expr": {`{"$expr": {"$in": [-1, "$ints"]}}`},
 	"$in":  {`{"ints": {"$in": "@nulls"}}`, `{"_id": {"$in": "@ints"}}`, `{"ints": {"$in": "@texts"}}`, `{"ints": {"$in": "@more"}}`, `{"texts": {"$in": "@documents"}}`},
 	"$nin": {`{"ints": {"$nin": "@more"}}`}, "$mod": {`{"ints": {"$mod": [1000000, 999999]}}`}, "$not": {`{"ints": {"$not": {"$gt": 1e9}}}`},
-	"$regex": {`{"same": {"$regex": "(a*)*b"}}`, `{"letters": {"$regex": "q(?=z)"}}`, `{"same": {"$regex": "(?<=a)a++(?!a)"}}`, `{"texts": {"$regex": "q"}}`, `{"same": {"$regex": "@same"}}`}, "$options": {`{"letters": {"$regex": "ZZZZZZZ", "$options": "i"}}`},
+	"$regex": {`{"same": {"$regex": "(a*)*b"}}`, `{"letters": {"$regex": "q(?=z)"}}`, `{"same": {"$regex": "(?<=a)a++(?!a)"}}`, `{"texts": {"$regex": "q"}}`, `{"same": {"$regex": "a{99}b"}}`}, "$options": {`{"letters": {"$regex": "ZZZZZZZ", "$options": "i"}}`},
 	"$size": {`{"ints": {"$size": 3}}`}, "$type": {`{"ints": {"$type": "string"}}`},
 	"$jsonSchema": {`{"$jsonSchema": {"properties": {"ints": {"items": {"bsonType": "int"}}}}}`},
 	"paths":       {`{"object.k#": {"$exists": false}}`, `{"deep.d.d.d.d.d.d.d.d.d.d.d.s": 1}`},
@@ -309,8 +309,8 @@ var growthProjections = []string{
 // growthStages has stages over many documents for each stage, or over one with inputs if they are named. Behind a "|" is what
 // each document becomes first.
 var growthStages = map[string][]string{
-	"$addFields": {`{"$addFields": {"x#": "$_id"}}`, `{"$addFields": {"object.k#": "$_id"}}`, `{"$addFields": {"b": 1}}`, `{"$addFields": {"documents.v": "$_id"}}`},
-	"$set":       {`{"$set": {"x#": 1}}`}, "$unset": {`{"$unset": [{"@each": "x#"}]}`, `{"$unset": "documents.k"}`, `{"$unset": "t"}`},
+	"$addFields": {`{"$limit": 1}, {"$addFields": {"x#": "$_id"}}`, `{"$addFields": {"object.k#": "$_id"}}`, `{"$addFields": {"b": 1}}`, `{"$addFields": {"documents.v": "$_id"}}`},
+	"$set":       {`{"$limit": 1}, {"$set": {"x#": 1}}`}, "$unset": {`{"$unset": [{"@each": "x#"}]}`, `{"$unset": "documents.k"}`, `{"$unset": "t"}`},
 	"$project": {`{"$project": {"object.k#": 1}}`, `{"$project": {"object.k#": 0}}`, `{"$project": {"x#": "$object.k#"}}`, `{"$project": {"documents.k": 1}}`, `{"$project": {"t": 1}}`},
 	"$bucket":  {`{"$bucket": {"groupBy": "$a", "boundaries": [0, 5, 1000000]}}`, `{"$bucket": {"groupBy": "$a", "boundaries": "@rising", "default": -1}}`},
 	"$bucketAuto": {

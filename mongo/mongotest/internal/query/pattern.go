@@ -17,10 +17,16 @@ func (v Value) Regex() (pattern, options string) {
 	return string(p), string(o)
 }
 
+// longestPattern is how many bytes a pattern may have.
+const longestPattern = 32764
+
 // CompileRegex compiles what the operator of a name, "" for a filter's, gives as a pattern in PCRE's syntax and its options.
 // It returns what makes the pattern invalid in the real server's words, or an error: the refusal of an option, or of a pattern
 // that only PCRE has.
 func CompileRegex(operator, pattern, options string) (re *Regexp, fault string, err error) {
+	if len(pattern) > longestPattern {
+		return nil, "pattern string is longer than the limit set by the application", nil
+	}
 	flags, whole := "", pattern
 	for _, o := range options {
 		switch o {

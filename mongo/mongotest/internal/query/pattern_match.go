@@ -41,19 +41,20 @@ func (r *Regexp) asksForLines() bool { return strings.ContainsAny(r.fast.String(
 
 // matches reports whether the expression is found in a text. A search that tried too many ways has found nothing.
 func (r *Regexp) matches(text []byte, m *Matching) bool {
-	if r.fast != nil && !bytes.HasSuffix(text, []byte("\n")) {
+	if r.fast != nil && !bytes.HasSuffix(text, []byte("\n")) && !isLongSearch(r.fast, len(text)) {
 		return r.fast.Match(text)
+	}
+	var work *Work
+	if m != nil {
+		work = m.Work
 	}
 	s := string(text)
 	fast, slow := r.For(s)
-	if slow == nil {
-		return fast.MatchString(s)
+	find := func() ([]int, error) { return FirstMatch(fast, s, work) }
+	if slow != nil {
+		find = func() ([]int, error) { return slow.Find(s, 0, work.Do) }
 	}
-	var step func(int) error
-	if m != nil && m.Work != nil {
-		step = m.Work.Do
-	}
-	found, err := slow.Find(s, 0, step)
+	found, err := find()
 	if err != nil && !errors.Is(err, ErrMatchLimit) && m != nil {
 		m.err = err
 	}
