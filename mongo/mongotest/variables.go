@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -226,7 +227,7 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 		return p, store.NoTextIndex(x.command.full, true)
 	}
 	if err != nil || c == nil {
-		return p, err
+		return p, cmp.Or(err, q.filter.TextFlaw())
 	}
 	q.hint.Collation = q.collation
 	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {

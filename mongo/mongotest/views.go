@@ -144,7 +144,15 @@ func (s *source) documents(db, coll string) ([][]byte, error) {
 	}
 	options := s.x.pipelineOptions(db, coll)
 	options.Collation = found.collation
-	p, err := pipeline.Parse(query.Array(found.stages).Data, options)
+	docs, err := s.ofView(&found, options)
+	if err != nil {
+		return nil, s.x.executing("aggregate", err)
+	}
+	return docs, nil
+}
+
+func (s *source) ofView(found *contents, o pipeline.Options) ([][]byte, error) {
+	p, err := pipeline.Parse(query.Array(found.stages).Data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +207,7 @@ func (x *exec) checkViewPipeline(o *store.Options) error {
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
-	p, err := pipeline.Parse(o.Pipeline, options)
+	p, err := pipeline.ParseView(o.Pipeline, options)
 	switch {
 	case err == nil && p.Target() != nil:
 		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+

@@ -40,11 +40,25 @@ type step struct {
 // at the names of all stages, at their insides in turn, and at the order last. Errors are of type *mongoerr.Error.
 func Parse(stages []byte, o Options) (*Pipeline, error) {
 	p := newParser(o)
+	compiled, err := p.pipeline(stages)
+	if err != nil {
+		return nil, err
+	}
+	return compiled, p.optimized()
+}
+
+// ParseView compiles the stages of a view's definition. A constant expression without a value is no error there: the real server
+// evaluates constants when a command reads the view.
+func ParseView(stages []byte, o Options) (*Pipeline, error) {
+	return newParser(o).pipeline(stages)
+}
+
+func (p *parser) pipeline(stages []byte) (*Pipeline, error) {
 	list := lastOfEach(Value{Type: bson.TypeArray, Data: stages})
 	if err := p.survey(list); err != nil {
 		return nil, err
 	}
-	let, err := ParseLet(o.Let, o.Version)
+	let, err := ParseLet(p.Let, p.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +70,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.checkOrder(steps); err != nil {
 		return nil, err
 	}
-	return &Pipeline{Let: let, steps: steps, collation: o.Collation}, p.optimized()
+	return &Pipeline{Let: let, steps: steps, collation: p.Collation}, nil
 }
 
 // Survey returns the error of stages that are wrong, before any is compiled.
