@@ -97,18 +97,6 @@ func checkSessionID(path string, session []byte) error {
 	return nil
 }
 
-// binaryName is what errors call a subtype of binary data.
-func binaryName(subtype byte) string {
-	names := [...]string{"general", "function", "byte(deprecated)", "UUID(deprecated)", "UUID", "MD5", "encrypt", "column", "sensitive", "vector"}
-	switch {
-	case int(subtype) < len(names):
-		return names[subtype]
-	case subtype == bson.TypeBinaryUserDefined:
-		return "Custom"
-	}
-	return "invalid"
-}
-
 // keepers are the members whose sessions a command is about.
 func (x *exec) keepers() []*member {
 	if x.conn.member == nil {

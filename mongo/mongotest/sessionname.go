@@ -14,3 +14,15 @@ func sessionName(lsid []byte) string {
 	}
 	return ""
 }
+
+// binaryName is what errors call a subtype of binary data.
+func binaryName(subtype byte) string {
+	names := [...]string{"general", "function", "byte(deprecated)", "UUID(deprecated)", "UUID", "MD5", "encrypt", "column", "sensitive", "vector"}
+	switch {
+	case int(subtype) < len(names):
+		return names[subtype]
+	case subtype == bson.TypeBinaryUserDefined:
+		return "Custom"
+	}
+	return "invalid"
+}
