@@ -75,7 +75,7 @@ func TestAReadInARequestIsRetriedOnAnotherMemberAfterAShutdownError(t *testing.T
 		pinned := w.last()
 		slow := func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			if r.Member == pinned {
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 			}
 			return next(r)
 		}

@@ -17,10 +17,10 @@ func TestACallThatTakesLongDelaysTheNext(t *testing.T) {
 		got, err := openloop.Durations(10*time.Millisecond, func(i int) bool { return i < 5 }, func() error {
 			calls++
 			if calls == 2 {
-				time.Sleep(25 * time.Millisecond)
+				<-time.After(25 * time.Millisecond)
 				return broken
 			}
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 			return nil
 		})
 		ms := time.Millisecond
