@@ -98,7 +98,7 @@ var growthExpressions = map[string][]string{
 	},
 	"$regexMatch": {
 		`{"$regexMatch": {"input": "$same", "regex": "(a*)*b"}}`, `{"$regexMatch": {"input": "$letters", "regex": "(?i)zzzzzz"}}`,
-		`!{"$regexMatch": {"input": "$same", "regex": "$cut"}}`, `!{"$regexMatch": {"input": "$cut", "regex": "a"}}`, `{"$regexMatch": {"input": "$letters", "regex": "$letters"}}`,
+		`!{"$regexMatch": {"input": "$same", "regex": "$cut"}}`, `!{"$regexMatch": {"input": "$cut", "regex": "a"}}`, `!{"$regexMatch": {"input": "$letters", "regex": "$letters"}}`,
 	},
 	"$replaceAll": {
 		`{"$replaceAll": {"input": "$same", "find": "a", "replacement": "bc"}}`, `{"$replaceAll": {"input": "$same", "find": "", "replacement": "b"}}`,
