@@ -80,15 +80,14 @@ func (st *Store) rewind(c *Collection, at int64) *Collection {
 }
 
 // rewound returns the collection's records, in order, with the documents that they had before.
-func (c *Collection) rewound(before map[string][]byte, removed map[string]*Record) []Record {
-	var list []Record
+func (c *Collection) rewound(before map[string][]byte, removed map[string]*Record) []*Record {
+	list := make([]*Record, 0, c.Live)
 	add := func(r *Record) bool {
-		doc, changed := before[r.Key]
-		if !changed {
-			doc = r.Doc
+		if doc, changed := before[r.Key]; changed {
+			r = &Record{r.ID, r.Key, doc}
 		}
-		if doc != nil {
-			list = append(list, Record{r.ID, r.Key, doc})
+		if r.Doc != nil {
+			list = append(list, r)
 		}
 		return true
 	}
@@ -96,26 +95,25 @@ func (c *Collection) rewound(before map[string][]byte, removed map[string]*Recor
 		add(r)
 	}
 	c.Scan(func(r *Record) bool { return removed[r.Key] != nil || add(r) })
-	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b *Record) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
 // adopt makes records, in order, the documents of an empty collection without unique indexes.
-func (c *Collection) adopt(list []Record, last int64) {
-	c.last, c.Live = last, len(list)
-	c.Order = make([]*Record, len(list))
-	for i := range list {
-		r := &list[i]
-		c.Order[i], c.ByKey[r.Key] = r, r
+func (c *Collection) adopt(list []*Record, last int64) {
+	c.last, c.Live, c.Order = last, len(list), list
+	c.ByKey = make(map[string]*Record, len(list))
+	for _, r := range list {
+		c.ByKey[r.Key] = r
 		c.Size += int64(len(r.Doc))
 	}
 }
 
 // Clone returns a collection with the same documents that can be changed by itself.
 func (c *Collection) Clone() *Collection {
-	list := make([]Record, 0, c.Live)
+	list := make([]*Record, 0, c.Live)
 	c.Scan(func(r *Record) bool {
-		list = append(list, *r)
+		list = append(list, r)
 		return true
 	})
 	copied := newCollection(c.Def)
