@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"cmp"
+	"runtime"
 	"time"
 )
 
@@ -80,6 +81,7 @@ func (x *exec) yieldLocked() error {
 	return x.releasedLocked(func() error {
 		x.conn.set.mu.Unlock()
 		defer x.conn.set.mu.Lock()
+		runtime.Gosched() // else who waits would find the mutex taken again
 		return x.mayGoOn()
 	})
 }
