@@ -30,13 +30,13 @@ func FirstMatch(re *regexp.Regexp, s string, w *Work) ([]int, error) {
 		}
 		return found, w.Do(1 + read/16)
 	}
-	prefix, whole := re.LiteralPrefix()
-	at, err := w.Index([]byte(s), []byte(prefix))
+	prefix, _ := re.LiteralPrefix() // of an anchored pattern too
+	at := strings.Index(s, prefix)
 	switch {
-	case at < 0 || err != nil:
-		return nil, err
-	case whole && re.NumSubexp() == 0:
-		return []int{at, at + len(prefix)}, nil
+	case at < 0:
+		return nil, w.Bytes(len(s))
+	case prefix == re.String():
+		return []int{at, at + len(prefix)}, w.Bytes(at)
 	}
 	r := &textReader{work: w, text: strings.NewReader(s), steps: 1 + len(re.String())/patternPerStep}
 	found := re.FindReaderSubmatchIndex(r)

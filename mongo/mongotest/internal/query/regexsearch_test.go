@@ -14,7 +14,7 @@ func TestFirstMatchFindsWhatGoFinds(t *testing.T) {
 	long := strings.Repeat("word é\nab  \xff", 32<<10)
 	for _, text := range []string{"", "a", "word é", long, long + "zz"} {
 		for _, pattern := range []string{
-			``, `a`, `zz`, `zz$`, `^word`, `(x)|(?s)d.*b`, `(?s).*`, `d\b`, `q`, `b  $`, `(b)(x)?`, `a{999}b`, strings.Repeat("a", 1000), strings.Repeat("word é\nab  .", 500),
+			``, `a`, `zz`, `zz$`, `^word`, `^word$`, `\Aword é\z`, `word`, `(x)|(?s)d.*b`, `(?s).*`, `d\b`, `q`, `b  $`, `(b)(x)?`, `a{999}b`, strings.Repeat("a", 1000), strings.Repeat("word é\nab  .", 500),
 		} {
 			re := regexp.MustCompile(pattern)
 			got, err := query.FirstMatch(re, text, query.NewWork(func() error { return nil }))
@@ -51,6 +51,20 @@ func TestALongSearchEndsWithTheWork(t *testing.T) {
 		stored := query.Object{{"text", query.Text(text)}}.Bytes()
 		if ok, err := f.MatchWith(stored, &query.Matching{Work: w}); ok || !errors.Is(err, over) {
 			t.Errorf("the filter %.20s: %t, %v", pattern, ok, err)
+		}
+	}
+}
+
+// The literal prefix of such a pattern is all of it but for the anchors.
+func TestAnAnchoredPatternIsNotFoundInsideALongText(t *testing.T) {
+	stored := query.Object{{"text", query.Text("a" + strings.Repeat("foo", 100<<10))}}.Bytes()
+	for pattern, want := range map[string]bool{"foo": true, "^foo$": false, "^afoo": true, "foo$": true, "^foo": false} {
+		var f query.Filter
+		if err := f.Parse(doc(t, `{"text": {"$regex": "`+pattern+`"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.MatchWith(stored, &query.Matching{Work: query.NewWork(func() error { return nil })}); got != want || err != nil {
+			t.Errorf("%s: %t, %v; want %t", pattern, got, err, want)
 		}
 	}
 }
