@@ -62,15 +62,15 @@ func (x *exec) interrupted() error {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	case x.heldTooLong(now):
 		return errHeldTooLong
-	case e.looked.IsZero():
-		e.looked = now
-		letOthersPoll()
-		return nil
 	case now.Sub(e.looked) < lookEvery:
 		return nil
 	}
+	first := e.looked.IsZero()
 	e.looked = now
 	letOthersPoll()
+	if first {
+		return nil
+	}
 	if e.listed == nil {
 		e.listed = &currentop.Operation{ID: x.result.id, Description: x.operation()}
 		x.conn.set.running.Add(e.listed)

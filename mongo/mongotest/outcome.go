@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"errors"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -71,10 +69,4 @@ func appendFailures(dst []byte, list []failure) []byte {
 		dst = wire.EndDocument(d, one)
 	}
 	return wire.EndDocument(dst, at)
-}
-
-// isNoStage reports whether an error says that an element of a pipeline is no stage.
-func isNoStage(err error) bool {
-	var e *mongoerr.Error
-	return errors.As(err, &e) && (e.Code == mongoerr.NotOneStage || e.Code == mongoerr.UnknownStage)
 }

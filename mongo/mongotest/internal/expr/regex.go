@@ -120,7 +120,8 @@ func compile(name, pattern, options string) (*query.Regexp, error) {
 // the very end, but one may find a match there.
 func findAll(f *search) (Value, error) {
 	start, all := wire.BeginDocument(nil)
-	n, counted, before := 0, 0, 0 // how far the characters are counted, and how many they are
+	matches := 0
+	counted, before := 0, 0 // how far the characters are counted, and how many they are
 	for at := 0; at < len(f.s) || at == 0; {
 		found, err := f.from(at)
 		if err != nil {
@@ -131,8 +132,8 @@ func findAll(f *search) (Value, error) {
 		}
 		before += utf8.RuneCountInString(f.s[counted:found[0]])
 		counted = found[0]
-		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(n), bson.TypeEmbeddedDocument, nil), f.s, found, before)
-		n++
+		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(matches), bson.TypeEmbeddedDocument, nil), f.s, found, before)
+		matches++
 		if at = found[1]; found[0] == found[1] {
 			_, n := utf8.DecodeRuneInString(f.s[at:])
 			at += max(n, 1)

@@ -42,7 +42,7 @@ func skipPoints[T string | []byte](s T, count int) (rest T, ok bool) {
 // and the string ends there.
 func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 	for asked := len(s); len(s) > 0; count++ {
-		if asked-len(s) >= manyBytes {
+		if asked-len(s) >= query.Unasked {
 			if err := w.Bytes(asked - len(s)); err != nil {
 				return count, false, err
 			}
@@ -56,9 +56,6 @@ func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 	}
 	return count, true, nil
 }
-
-// manyBytes is how much text is looked at without asking whether the work must end.
-const manyBytes = 64 << 10
 
 // splitPoints returns the characters of a string, each as it is written; the last may not be whole. ok is false if a byte that
 // should begin one does not.

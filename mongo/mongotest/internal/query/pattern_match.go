@@ -49,12 +49,13 @@ func (r *Regexp) matches(text []byte, m *Matching) bool {
 		work = m.Work
 	}
 	s := string(text)
-	fast, slow := r.For(s)
-	find := func() ([]int, error) { return FirstMatch(fast, s, work) }
-	if slow != nil {
-		find = func() ([]int, error) { return slow.Find(s, 0, work.Do) }
+	var found []int
+	var err error
+	if fast, slow := r.For(s); slow != nil {
+		found, err = slow.Find(s, 0, work.Do)
+	} else {
+		found, err = FirstMatch(fast, s, work)
 	}
-	found, err := find()
 	if err != nil && !errors.Is(err, ErrMatchLimit) && m != nil {
 		m.err = err
 	}

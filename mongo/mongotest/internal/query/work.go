@@ -118,19 +118,19 @@ func mergeRuns[T any](w *Work, to, a, b []T, compare func(a, b T) int) error {
 	return nil
 }
 
-// pieces is how long a part of a text is that is worked on without asking.
-const pieces = 64 << 10
+// Unasked is how many bytes of a text are worked on without asking.
+const Unasked = 64 << 10
 
 // Index is bytes.Index that ends with the work.
 func (w *Work) Index(s, part []byte) (int, error) {
-	if len(s) <= 2*pieces || len(part) > pieces {
+	if len(s) <= 2*Unasked || len(part) > Unasked {
 		return bytes.Index(s, part), w.Bytes(len(s))
 	}
-	for at := 0; ; at += pieces {
-		if err := w.Bytes(pieces); err != nil {
+	for at := 0; ; at += Unasked {
+		if err := w.Bytes(Unasked); err != nil {
 			return -1, err
 		}
-		end := at + pieces + len(part) - 1
+		end := at + Unasked + len(part) - 1
 		if end >= len(s) {
 			if i := bytes.Index(s[at:], part); i >= 0 {
 				return at + i, nil
