@@ -60,7 +60,9 @@ func newInjector(ctx context.Context, p plan, r *referee, s site, document func(
 func (i *injector) intercept(m message) treatment {
 	attempt, armed := i.count(m)
 	if armed {
-		return i.blackout(newHit(m, planned{kind: Outage}))
+		if dark, begins := i.blackout(newHit(m, planned{kind: Outage})); begins {
+			return dark
+		}
 	}
 	f, ok := i.plan.of(m.op)
 	if !ok || !f.strikes(i.twoSteps, m.step, attempt) {
@@ -253,11 +255,11 @@ func (i *injector) endLoad() {
 	i.armed = true
 }
 
-// blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, it
-// does nothing: a later message begins the outage.
-func (i *injector) blackout(h *hit) treatment {
+// blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, or the message's own operation
+// has a fault, the outage does not begin: a later message begins it, and the plan decides about this one.
+func (i *injector) blackout(h *hit) (dark treatment, begins bool) {
 	if !i.mayBreak(h) {
-		return treatment{}
+		return treatment{}, false
 	}
 	i.mu.Lock()
 	i.dark = time.Now()
@@ -266,7 +268,7 @@ func (i *injector) blackout(h *hit) treatment {
 	return treatment{loseRequest: true, before: func() {
 		i.site.blackout()
 		i.happened(h)
-	}}
+	}}, true
 }
 
 // darkSince returns the begin of the outage. It is zero if there is none yet.

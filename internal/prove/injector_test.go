@@ -1,0 +1,44 @@
+package prove
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// planOf returns a plan in which every operation of one writer has this kind of fault.
+func planOf(kind FaultKind) plan {
+	return newPlan(1, Failure{Name: "test", faults: []FaultKind{kind}}, 1, 1)
+}
+
+// An operation that has a fault cannot begin the outage, and its fault goes on: a command error strikes each of its messages.
+func TestAnOperationIsRefusedAgainWhileTheOutageWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := servedReferee(t, 1)
+		i := newInjector(t.Context(), planOf(CommandRefused), r, nil, nil, false)
+		p := part{OpID{0, 1}, FirstStep}
+		_ = r.begin(t.Context(), p.op)
+		if f := i.intercept(message{p, messageID{1, 1}}); f.refuse == nil {
+			t.Fatal("the first message is not refused")
+		}
+		i.endLoad()
+		if f := i.intercept(message{p, messageID{1, 2}}); f.refuse == nil || f.loseRequest {
+			t.Errorf("the second message, while the outage waits: %+v", f)
+		}
+		if !i.darkSince().IsZero() {
+			t.Error("the outage began with an operation that has a fault")
+		}
+	})
+}
+
+// A message that may begin the outage begins it, whatever is planned for it.
+func TestTheOutageBeginsWithTheNextMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := servedReferee(t, 1)
+		i := newInjector(t.Context(), planOf(CommandRefused), r, nil, nil, false)
+		i.endLoad()
+		f := i.intercept(message{part{OpID{0, 1}, FirstStep}, messageID{1, 1}})
+		if !f.loseRequest || f.refuse != nil || i.darkSince().IsZero() {
+			t.Errorf("%+v; the outage began at %v", f, i.darkSince())
+		}
+	})
+}
