@@ -135,11 +135,8 @@ func (c *Credential) authorize(r *http.Request) {
 // failed classifies an error of the exchange that is no answer of the service.
 func (x *exchange) failed(err error) *retry.Failure {
 	failure := &retry.Failure{Err: err, Stage: retry.StageInFlight, Endpoint: x.address, Wake: x.newer}
-	if x.conn == nil || x.conn.seal() {
+	if x.conn == nil || x.conn.seal() { // net/http closes a connection whose request failed
 		failure.Stage = retry.StageDispatch
-		if x.conn != nil {
-			x.conn.Close()
-		}
 	}
 	cause := context.Cause(x.ctx)
 	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay

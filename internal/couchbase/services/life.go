@@ -46,12 +46,8 @@ func (l *life) Err() error {
 	return err
 }
 
-// renew gives the whole time anew, unless it was up.
-func (l *life) renew() {
-	if l.timer.Stop() {
-		l.timer.Reset(l.timeout)
-	}
-}
+// renew gives the whole time anew. If it was up, the context has ended already, and does not end again.
+func (l *life) renew() { l.timer.Reset(l.timeout) }
 
 // end ends the operation.
 func (l *life) end() {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
@@ -339,6 +340,9 @@ func TestANodeThatLeavesBeforeTheWrite(t *testing.T) {
 		failure := x.send([]byte("{}"))
 		if failure == nil || failure.Stage != retry.StageDispatch || asked {
 			t.Errorf("%+v, asked %v; want a failure before sending", failure, asked)
+		}
+		if synctest.Wait(); cluster.open.Load() != 0 { // nothing can be written to it any more
+			t.Error("the sealed connection is still open")
 		}
 	})
 }

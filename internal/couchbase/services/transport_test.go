@@ -224,6 +224,33 @@ func TestANodeThatJustFailedIsAvoided(t *testing.T) {
 	})
 }
 
+// A node that answers again is used again at once, before the second is over.
+func TestANodeThatAnswersAgainIsNotAvoided(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", answers(cut(""), status(200, oneRow)))
+		cluster.serve(t, "b:1", answers(status(200, oneRow)))
+		c, _ := cluster.client(t)
+		defer c.Close()
+		ofA := streamRequest(clustermap.Query, retry.EffectReadOnly)
+		ofA.Address = "a:1"
+		rows, err := c.Stream(t.Context(), ofA) // the first attempt fails, the second one does not
+		if err != nil || len(all(rows)) != 1 {
+			t.Fatal(err)
+		}
+		used := make(map[string]bool)
+		for range 100 {
+			rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			if err != nil || len(all(rows)) != 1 {
+				t.Fatal(err)
+			}
+			used[rows.Address()] = true
+		}
+		if len(used) != 2 {
+			t.Errorf("only %v are used", used)
+		}
+	})
+}
+
 // TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten: net/http writes in a goroutine of its own.
 func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 	client, server := net.Pipe()
@@ -424,17 +451,21 @@ func TestAWriteThatSentNothingIsRetriedWhateverTheRequestDoes(t *testing.T) {
 	})
 }
 
-// TestTheClientForgetsOperationsThatNobodyEnded: a result that was not closed costs no memory after its timeout.
-func TestTheClientForgetsOperationsThatNobodyEnded(t *testing.T) {
-	bubble(t, func(t *testing.T, cluster *fakeCluster) {
-		c, _ := cluster.client(t)
-		operation := weak.Make(c.live(t.Context(), time.Second))
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		runtime.GC()
-		if operation.Value() != nil {
-			t.Error("the operation is still in memory")
-		}
-		runtime.KeepAlive(c)
-	})
+// TestTheClientForgetsOperations: after their timeout they cost no memory, whether they were ended or not.
+func TestTheClientForgetsOperations(t *testing.T) {
+	for name, end := range map[string]func(*life){"ended": (*life).end, "not ended": func(*life) {}} {
+		bubble(t, func(t *testing.T, cluster *fakeCluster) {
+			c, _ := cluster.client(t)
+			l := c.live(t.Context(), time.Second)
+			operation := weak.Make(l)
+			end(l)
+			<-time.After(2 * time.Second) // the runtime keeps a stopped timer until then
+			synctest.Wait()
+			runtime.GC()
+			if operation.Value() != nil {
+				t.Errorf("an operation that was %s is still in memory", name)
+			}
+			runtime.KeepAlive(c)
+		})
+	}
 }
