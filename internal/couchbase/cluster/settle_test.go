@@ -94,6 +94,24 @@ func TestABucketThatOpenedLaterHasNoError(t *testing.T) {
 	})
 }
 
+// The bucket is not asked for any more on a connection that has ended: its errors would hide that the bucket is open.
+func TestABucketThatOpenedOnAnotherConnectionHasNoError(t *testing.T) {
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = []string{"bucket"} })
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		after(100 * ms)
+		r.nodes["a"].Cut()
+		after(100 * ms)
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = nil })
+		after(5 * time.Second)
+		if b.Err() != nil || b.Snapshot() == nil {
+			t.Errorf("%v", b.Err())
+		}
+	})
+}
+
 func TestAfterCloseNoMapIsTaken(t *testing.T) {
 	inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
 		c := r.open()

@@ -63,6 +63,27 @@ func TestAReplyThatComesWhileItsCallerLeaves(t *testing.T) {
 	}
 }
 
+// A slot whose late reply has come is like any other: its next request owes nothing, and gives it back at its end.
+func TestASlotIsFreeAfterItsNextRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSilent()
+		c := s.connect(t, nil)
+		late := get("late")
+		late.Deadline = soon(time.Millisecond)
+		begin(c, late).wantError(t, retry.StageInFlight, ErrDeadline)
+		s.release()
+		pass(time.Second) // the late reply is read
+		next := begin(c, get("next"))
+		s.release()
+		next.wantReply(t, "next")
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if len(c.slots.free) != c.slots.used || c.slots.left.first != nil {
+			t.Errorf("%d of %d slots are free", len(c.slots.free), c.slots.used)
+		}
+	})
+}
+
 func TestTheSlotsAreBounded(t *testing.T) {
 	for maxQueue, want := range map[int]int{1: 64, 2048: 8192, 20_000: 65536, MostMaxQueue: 65536} {
 		table := newSlots(maxQueue)
