@@ -98,7 +98,9 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	c.count(result, records, book)
+	if err := c.count(result, records, book); err != nil {
+		return fmt.Errorf("stories: %w", err)
+	}
 	c.judge(result)
 	return nil
 }

@@ -45,8 +45,8 @@ type Counts struct {
 	SlowestSeconds float64 `json:"slowest_seconds"`
 }
 
-// count fills the result from the records and the book.
-func (c *cell) count(result *Result, records []record, b book) {
+// count fills the result from the records and the book. It returns an error if a story differs from the book.
+func (c *cell) count(result *Result, records []record, b book) (err error) {
 	messages := b.messages()
 	for _, r := range records {
 		o := fate{record: r, applied: b.applied[r.id], lost: b.lost[r.id], permanent: c.permanent(r), learns: c.strategy.learns()}
@@ -58,7 +58,8 @@ func (c *cell) count(result *Result, records []record, b book) {
 		}
 	}
 	c.countHits(result, b.known, messages)
-	result.Stories = c.stories(result, records, &b, messages)
+	result.Stories, err = c.stories(result, records, &b, messages)
+	return err
 }
 
 // countHits counts the faults that happened. An outage happens once; the operations that failed in it are its hits.

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"errors"
 	"slices"
 	"time"
 )
@@ -81,23 +82,33 @@ type StoryMessage struct {
 	Lost   bool // what it changed was lost later
 	// NoReply means that the client did not get the reply.
 	NoReply bool
+	id      messageID
+}
+
+// settles reports whether the event tells what a server did in the end with a message.
+func (e *StoryEvent) settles() bool {
+	return e.Kind == MessageExecuted || e.Kind == Swept || e.Kind == MessageArrived && e.Message.Effect != Pending
 }
 
 // stories returns a story for each flaw of the result's examples or, if there is none, one of an operation that met a fault.
-func (c *cell) stories(result *Result, records []record, b *book, journal map[messageID]entry) []Story {
-	var list []Story
+// It returns an error if a story differs from the journal.
+func (c *cell) stories(result *Result, records []record, b *book, journal map[messageID]entry) (list []Story, err error) {
+	tell := func(r record) {
+		s, differs := c.story(r, b, journal)
+		list, err = append(list, s), errors.Join(err, differs)
+	}
 	for _, e := range firstOfEachFlaw(result.Examples) {
 		at := slices.IndexFunc(list, func(s Story) bool { return s.Operation == e.Operation })
 		if at < 0 {
-			r := records[slices.IndexFunc(records, func(r record) bool { return r.id.String() == e.Operation })]
-			list, at = append(list, c.story(r, b, journal)), len(list)
+			at = len(list)
+			tell(records[slices.IndexFunc(records, func(r record) bool { return r.id.String() == e.Operation })])
 		}
 		list[at].Flaws = append(list[at].Flaws, e.Flaw)
 	}
 	if r, found := c.survivor(records, journal); len(list) == 0 && found {
-		list = append(list, c.story(r, b, journal))
+		tell(r)
 	}
-	return list
+	return list, err
 }
 
 func firstOfEachFlaw(examples []Example) []Example {
@@ -123,10 +134,11 @@ func (c *cell) survivor(records []record, journal map[messageID]entry) (r record
 	return r, false
 }
 
-func (c *cell) story(r record, b *book, journal map[messageID]entry) Story {
+func (c *cell) story(r record, b *book, journal map[messageID]entry) (Story, error) {
 	t := teller{cell: c, record: r, book: b, journal: journal, told: make(map[*hit]bool)}
+	events, err := t.tell()
 	return Story{
 		Operation: r.id.String(), Writer: r.id.Writer, Document: c.document(r.id), Claim: r.claim, Failed: r.err != nil,
-		Applied: b.applied[r.id], Lost: b.lost[r.id], Events: t.tell(),
-	}
+		Applied: b.applied[r.id], Lost: b.lost[r.id], Events: events,
+	}, err
 }

@@ -21,11 +21,11 @@ type teller struct {
 	journal  map[messageID]entry
 	events   []StoryEvent
 	messages int           // number of messages so far
-	times    int           // how often the operation was applied so far
 	told     map[*hit]bool // the faults of the cluster that stand among the events
 }
 
-func (t *teller) tell() []StoryEvent {
+// tell returns the events. It returns an error if they differ from the journal.
+func (t *teller) tell() ([]StoryEvent, error) {
 	t.add(StoryEvent{Kind: OperationBegan}, t.began)
 	for n := range t.tries {
 		t.call(n)
@@ -34,7 +34,22 @@ func (t *teller) tell() []StoryEvent {
 	t.cluster()
 	t.swept()
 	slices.SortStableFunc(t.events, func(a, b StoryEvent) int { return cmp.Compare(a.At, b.At) })
-	return shortened(t.events)
+	t.countApplications()
+	return shortened(t.events), t.compare()
+}
+
+// countApplications counts, in the order of the events, how often the operation was applied: a message that the network delays is executed after
+// the messages that were sent later.
+func (t *teller) countApplications() {
+	times := 0
+	for i := range t.events {
+		if t.events[i].Message.Effect == Applies {
+			times++
+		}
+		if t.events[i].settles() {
+			t.events[i].Message.Times = times
+		}
+	}
 }
 
 func (t *teller) add(e StoryEvent, at time.Time) {
@@ -99,7 +114,7 @@ func (t *teller) message(id messageID, step Step) {
 	h := t.hitOf(id)
 	arrived := t.injector.arrived[id]
 	executed, found := t.journal[id]
-	event := StoryEvent{Kind: MessageArrived, Step: t.strategy.stepName(step), Number: t.messages, Message: StoryMessage{Server: -1}}
+	event := StoryEvent{Kind: MessageArrived, Step: t.strategy.stepName(step), Number: t.messages, Message: StoryMessage{Server: -1, id: id}}
 	if found {
 		event.Message.Server = executed.server
 	}
@@ -144,8 +159,7 @@ func (t *teller) swept() {
 		if _, own := t.injector.arrived[e.id]; own || !e.applied || e.key != t.id.String() {
 			continue
 		}
-		t.times++
-		t.add(StoryEvent{Kind: Swept, Message: StoryMessage{Server: e.server, Effect: Applies, Times: t.times, Lost: e.lost}}, e.at)
+		t.add(StoryEvent{Kind: Swept, Message: StoryMessage{Server: e.server, Effect: Applies, Lost: e.lost, id: e.id}}, e.at)
 	}
 }
 
@@ -159,17 +173,13 @@ func latest(a, b time.Time) time.Time {
 // executed sets the effect of a message on its server.
 func (t *teller) executed(event *StoryEvent, h *hit, e entry, found bool) {
 	m := &event.Message
-	switch m.Effect = t.effect(event, h, e, found); m.Effect {
-	case Applies:
-		t.times++
-	case Declined:
+	if m.Effect = t.effect(event, h, e, found); m.Effect == Declined {
 		event.Error = t.refusal(h, e)
-	case EffectUnknown, Pending, NotExecuted, Repeated, Unchanged, Changed:
 	}
 	if event.Error == "" {
 		event.Error = e.failure
 	}
-	m.Times, m.Lost = t.times, e.lost
+	m.Lost = e.lost
 	m.NoReply = e.troubled && !e.failed || h != nil && h.kind == ReplyLost
 }
 
