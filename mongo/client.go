@@ -146,7 +146,8 @@ func (c *Client) Ping(ctx context.Context, rp *readpref.ReadPref) error {
 // closes all connections. A second call returns ErrClientDisconnected.
 //
 // A listener of events may call Disconnect, also one that an operation or a connection waits for. Disconnect waits at most
-// a second for the calls of listeners that began before it; what such a call blocks ends when the call has returned.
+// a second for the calls of listeners that began before it, and for later ones until ctx ends. When ctx has ended, it returns
+// within 50 milliseconds, whatever listeners do; what a listener blocks then ends when the listener has returned.
 func (c *Client) Disconnect(ctx context.Context) error {
 	if c.closed.Swap(true) {
 		return ErrClientDisconnected

@@ -118,6 +118,18 @@
 // not end the process: it is the error of that connection. SetHTTPClient has no effect, because it is for the revocation of
 // certificates only. Options of operations are honoured, except for EncryptedFields of Drop and CreateCollection.
 //
+// # Listeners
+//
+// The listeners of commands are called on the goroutine of their operation, in the order of the events. Those of servers, of the topology and of
+// heartbeats are called one at a time, in the order of the events: by goroutines of the client, and also by an operation
+// that reports an error, and by Disconnect. Connect calls none of them on its own goroutine, so a listener may wait for what
+// the caller of Connect does later, for example for the release of a lock; unlike in the official driver, the event
+// TopologyOpening may come after Connect has returned. The monitors start when the listeners have been told of the opening of
+// their servers. The listener of the pools is called by whoever causes the event; Connect calls it for the pools that it creates.
+//
+// An operation, a connection or a monitor whose listener does not return waits for it. A listener may call every method
+// of the client: see [Client.Disconnect] for the end of the client.
+//
 // # Panics
 //
 // A panic of the application's own code on the goroutine of its operation, for example of a marshaler or a listener, passes to the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"runtime"
@@ -27,6 +28,7 @@ import (
 type trap struct {
 	mu        sync.Mutex
 	goroutine string // the operation's; "" while the trap is not set
+	anywhere  bool   // the trap is for every goroutine
 	place     string
 	sprung    bool
 	seen      map[string]bool // the places that the operation passed
@@ -42,7 +44,7 @@ func goroutineID() string {
 // at is called by the application's code at a place. It panics the first time that the operation comes to the place of the trap.
 func (p *trap) at(place string) {
 	p.mu.Lock()
-	if p.goroutine != goroutineID() {
+	if !p.anywhere && p.goroutine != goroutineID() {
 		p.mu.Unlock()
 		return
 	}
@@ -64,7 +66,7 @@ func (p *trap) set(place string, f func()) (panicked bool) {
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
-		p.goroutine = ""
+		p.goroutine, p.anywhere = "", false
 		p.mu.Unlock()
 		v := recover()
 		if v != nil && v != any(errTrap) {
@@ -426,36 +428,45 @@ func (v *victim) check() {
 	}
 }
 
-// A listener that panics while the client begins or ends.
+// A listener that panics while the client begins or ends. A Disconnect whose context can end calls the listeners in a goroutine of
+// its own.
 func TestAPanicOfConnectOrDisconnectLeavesNothingBehind(t *testing.T) {
 	for _, c := range []struct {
 		place string
 		in    string // the call that panics
+		ends  bool   // the context of Disconnect can end
 	}{
-		{"TopologyOpening", "Connect"},
-		{event.ConnectionPoolCreated, "Connect"},
-		{event.ConnectionClosed, "Disconnect"},
-		{event.ConnectionPoolClosed, "Disconnect"},
-		{"ServerClosed", "Disconnect"},
-		{"TopologyClosed", "Disconnect"},
-		{"CommandStarted", "Disconnect"}, // of endSessions
+		{event.ConnectionPoolCreated, "Connect", false},
+		{event.ConnectionClosed, "Disconnect", false},
+		{event.ConnectionPoolClosed, "Disconnect", false},
+		{"ServerClosed", "Disconnect", false},
+		{"TopologyClosed", "Disconnect", false},
+		{"CommandStarted", "Disconnect", false}, // of endSessions
+		{event.ConnectionClosed, "Disconnect", true},
+		{"TopologyClosed", "Disconnect", true},
+		{"CommandStarted", "Disconnect", true},
 	} {
-		t.Run(c.place, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, the context can end: %t", c.place, c.ends), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 				v := &victim{T: t, pool: map[string]int{}, dialer: &countingDialer{departure: &departure{}, to: set.Dialer()}}
 				o := v.options().ApplyURI(set.URI()).SetServerMonitor(&event.ServerMonitor{
-					TopologyOpening: func(*event.TopologyOpeningEvent) { v.at("TopologyOpening") },
-					ServerClosed:    func(*event.ServerClosedEvent) { v.at("ServerClosed") },
-					TopologyClosed:  func(*event.TopologyClosedEvent) { v.at("TopologyClosed") },
+					ServerClosed:   func(*event.ServerClosedEvent) { v.at("ServerClosed") },
+					TopologyClosed: func(*event.TopologyClosedEvent) { v.at("TopologyClosed") },
 				})
 				place := map[string]string{c.in: c.place}
-				v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }) // a monitor may be faster, and call the listener
+				if panicked := v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }); panicked != (c.in == "Connect") {
+					t.Errorf("Connect panicked: %v", panicked)
+				}
 				if v.client != nil {
 					if err := v.client.Ping(t.Context(), nil); err != nil {
 						t.Error(err)
 					}
-					if panicked := v.trap.set(place["Disconnect"], func() { _ = v.client.Disconnect(t.Context()) }); panicked != (c.in == "Disconnect") {
+					ctx := context.Background()
+					if c.ends {
+						ctx, v.trap.anywhere = t.Context(), true
+					}
+					if panicked := v.trap.set(place["Disconnect"], func() { _ = v.client.Disconnect(ctx) }); panicked != (c.in == "Disconnect") {
 						t.Errorf("Disconnect panicked: %v", panicked)
 					}
 				}

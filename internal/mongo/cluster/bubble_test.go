@@ -103,8 +103,10 @@ func bareOn(t testing.TB, cfg Config) *Server {
 	s.stop = func() {}
 	c.servers[address] = s
 	c.mu.Lock()
-	after := append(s.pool.created(), c.publish(description)...)
+	created := s.pool.created()
+	after, _ := c.publish(description) // the server exists, so no monitor starts
 	c.mu.Unlock()
+	created.run()
 	after.run()
 	t.Cleanup(c.Close)
 	return s

@@ -63,17 +63,33 @@ func New(cfg Config) (*Cluster, error) {
 			c.Close()
 		}
 	}()
-	c.mu.Lock()
-	after := c.change(description)
-	c.mu.Unlock()
-	after.run()
-	if cfg.Topology.LoadBalanced {
-		c.checkSucceeded(c.snapshot.Load().servers[0], topology.NewLoadBalancer(description.Servers[0].Address))
-	} else if cfg.SRV != nil {
+	c.open(description)
+	if cfg.SRV != nil && !cfg.Topology.LoadBalanced {
 		c.background.Go(func() { c.pollSRV(c.backgroundCtx, cfg.SRV) })
 	}
 	started = true
 	return c, nil
+}
+
+// open publishes the first description. The application's listeners of the topology are called in the background: they may need
+// what New's caller does later, for example release a lock. The monitors start after these calls, so that no event of a
+// server comes before that of its opening.
+func (c *Cluster) open(first *topology.Description) {
+	c.mu.Lock()
+	created, start := c.publish(first)
+	if c.observed() {
+		c.notices.add(func() { c.announceOpening(first) })
+	}
+	c.mu.Unlock()
+	created.run()
+	if !c.observed() {
+		start.run()
+		return
+	}
+	c.background.Go(func() {
+		defer start.run() // also if a listener panics
+		c.notices.deliver()
+	})
 }
 
 func newCluster(cfg Config) *Cluster {
@@ -143,26 +159,21 @@ func (e effects) run() {
 	}
 }
 
-// change makes next the current topology and reports it to the listeners. Every change of the topology goes through this
-// function. It is called with the lock held.
+// change makes next the current topology and reports it to the listeners. Every change of the topology after the first
+// description goes through this function. It is called with the lock held.
 func (c *Cluster) change(next *topology.Description) effects {
-	var old *topology.Description
-	if current := c.snapshot.Load(); current != nil {
-		old = current.Description
-	}
+	old := c.snapshot.Load().Description
 	if next == old {
 		return nil
 	}
-	after := c.publish(next)
-	if old != nil {
-		after = append(after, c.checkStalePrimaries(old, next)...)
-		after = append(after, c.logNoServers(old, next)...)
-	}
+	after, start := c.publish(next)
+	after = append(after, c.checkStalePrimaries(old, next)...)
+	after = append(after, c.logNoServers(old, next)...)
 	if c.observed() {
 		c.notices.add(func() { c.announce(old, next) })
 		after = append(after, c.notices.deliver)
 	}
-	return after
+	return append(after, start...)
 }
 
 // checkStalePrimaries requests an immediate check of each former primary.
@@ -177,10 +188,10 @@ func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 }
 
 // publish makes description the current one. New servers get a pool and a monitor; those of removed servers are
-// closed and stopped. It is called with the lock held.
-func (c *Cluster) publish(description *topology.Description) effects {
-	var after effects
-	var added []*Server
+// closed and stopped. The monitors are started by the second effects. It is called with the lock held.
+//
+//nolint:contextcheck,nolintlint // the monitors run until Close, longer than the call that starts them
+func (c *Cluster) publish(description *topology.Description) (after, start effects) {
 	next := &Snapshot{Description: description, changed: make(chan struct{})}
 	keep := make(map[string]bool, len(description.Servers))
 	for _, d := range description.Servers {
@@ -188,8 +199,10 @@ func (c *Cluster) publish(description *topology.Description) effects {
 		if s == nil {
 			s = newServer(c, d.Address)
 			c.servers[d.Address] = s
+			ctx, cancel := context.WithCancel(c.backgroundCtx)
+			s.stop = cancel
 			after = append(after, s.pool.created()...)
-			added = append(added, s)
+			start = append(start, func() { c.start(ctx, s) })
 		}
 		keep[d.Address] = true
 		next.servers = append(next.servers, s)
@@ -205,24 +218,22 @@ func (c *Cluster) publish(description *topology.Description) effects {
 	if old := c.snapshot.Swap(next); old != nil {
 		close(old.changed)
 	}
-	for _, s := range added {
-		c.start(s)
-	}
-	return after
+	return after, start
 }
 
-// start starts a server's monitor, which a load balancer does not have, and the maintenance of its pool. It is called with
-// the lock held.
-//
-//nolint:contextcheck,nolintlint // they run until Close, longer than the call that starts them
-func (c *Cluster) start(s *Server) {
-	ctx, cancel := context.WithCancel(c.backgroundCtx)
-	s.stop = cancel
-	if !c.cfg.Topology.LoadBalanced {
-		c.background.Go(func() { (&monitor{server: s}).run(ctx) })
-	}
+// start starts a server's monitor and the maintenance of its pool, until ctx ends. A load balancer is never checked: it is
+// ready from the start.
+func (c *Cluster) start(ctx context.Context, s *Server) {
 	if c.cfg.maintained() {
-		c.background.Go(func() { s.pool.maintain(ctx) })
+		c.inBackground(func() { s.pool.maintain(ctx) })
+	}
+	if c.cfg.Topology.LoadBalanced {
+		c.checkSucceeded(s, topology.NewLoadBalancer(s.address))
+		return
+	}
+	m := &monitor{server: s}
+	if !c.inBackground(func() { m.run(ctx) }) {
+		m.stop()
 	}
 }
 

@@ -42,11 +42,14 @@ func (s *Server) probeOnce(generation uint64) {
 	s.cluster.handshakeSucceeded(s, generation, conn.Description)
 }
 
-// inBackground starts f unless the cluster is closed, which waits for what runs in the background.
-func (c *Cluster) inBackground(f func()) {
+// inBackground starts f unless the cluster is closed, which waits for what runs in the background. It returns false if the
+// cluster is closed.
+func (c *Cluster) inBackground(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.Closed() {
-		c.background.Go(f)
+	if c.Closed() {
+		return false
 	}
+	c.background.Go(f)
+	return true
 }

@@ -22,19 +22,21 @@ func (c *Cluster) notify(call func()) {
 	c.notices.deliver()
 }
 
-// announce publishes the events of a change of the topology in the order of SDAM Monitoring. old is nil for the first
-// description. It is called without the lock, for one change at a time.
+// announceOpening publishes the first events of a topology.
+func (c *Cluster) announceOpening(first *topology.Description) {
+	defer c.listeners.begin().Add(-1)
+	c.topologyOpening()
+	c.topologyChanged(noTopology, first)
+	for _, s := range first.Servers {
+		c.serverOpening(s.Address)
+	}
+}
+
+// announce publishes the events of a change of the topology in the order of SDAM Monitoring. It is called without the lock,
+// for one change at a time.
 func (c *Cluster) announce(old, next *topology.Description) {
 	defer c.listeners.begin().Add(-1)
-	switch {
-	case old == nil:
-		c.topologyOpening()
-		c.topologyChanged(noTopology, next)
-		for _, s := range next.Servers {
-			c.serverOpening(s.Address)
-		}
-		return
-	case old.Equal(next):
+	if old.Equal(next) {
 		return
 	}
 	for _, change := range topology.Changes(old, next, nil) {

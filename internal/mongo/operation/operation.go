@@ -189,19 +189,3 @@ func (r *run) begin(runner *Runner, op *Operation) {
 		}
 	}
 }
-
-// endSessionsTimeout is the time limit of endSessions when the client is closed.
-const endSessionsTimeout = time.Second
-
-// Close waits until no operation is in flight; if ctx ends first, it interrupts them. Then it ends the sessions on
-// the servers and closes the cluster.
-func (r *Runner) Close(ctx context.Context) {
-	defer r.cfg.Log.Close() // all this also if a listener panics
-	defer r.cfg.Cluster.Interrupt()
-	defer r.cfg.Cluster.Close()
-	r.cfg.Cluster.Drain(ctx)
-	limited, cancel := context.WithTimeout(ctx, endSessionsTimeout)
-	defer cancel()
-	r.endSessions(limited)
-	r.cfg.Cluster.Drain(ctx) // an operation that began before Close may have checked out its connection only now
-}
