@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,12 +66,16 @@ func ruledFailures(t *testing.T) []rules.MongoFailure {
 	return failures
 }
 
-// TestTheTableOfRulesGivesTheVerdictsOfTheClient makes every case of the table happen: each operation with each failure on each kind of
-// deployment, without options and with each of them. The failure lasts until the operation ends. The race detector sees a tenth of the cases.
+// TestTheTableOfRulesGivesTheVerdictsOfTheClient makes cases of the table happen: an operation with a failure on a kind of deployment,
+// without options or with some. The failure lasts until the operation ends. By default the cases are those of pairwise; with
+// the flag they are all.
 func TestTheTableOfRulesGivesTheVerdictsOfTheClient(t *testing.T) {
-	var count atomic.Int64
+	cases := ruledCases(t)
+	if !*allRules {
+		cases = pairwise(cases)
+	}
 	t.Run("on", func(t *testing.T) {
-		for _, deployment := range ruledDeployments {
+		for i, deployment := range ruledDeployments {
 			t.Run(fmt.Sprint(deployment.server, " ", deployment.version), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
@@ -82,48 +85,19 @@ func TestTheTableOfRulesGivesTheVerdictsOfTheClient(t *testing.T) {
 					}
 					r := newRuled(t, deployment.server, set)
 					defer r.close()
-					labels, err := rules.LabelsErrors(deployment.version)
-					if err != nil {
+					if _, err := r.on.Database("test").Collection("c").InsertMany(context.Background(), []d{doc("n", 1), doc("n", 2), doc("n", 3)}); err != nil {
 						t.Fatal(err)
 					}
-					r.all(rules.MongoCase{Server: deployment.server, Before44: !labels}, &count)
+					for _, c := range cases {
+						if c.levels[0] == i {
+							r.check(&c.MongoCase)
+						}
+					}
 				})
 			})
 		}
 	})
-	t.Logf("%d cases of MongoDB", count.Load())
-}
-
-// all runs the cases of a deployment.
-func (r *ruled) all(c rules.MongoCase, count *atomic.Int64) {
-	if _, err := r.on.Database("test").Collection("c").InsertMany(context.Background(), []d{doc("n", 1), doc("n", 2), doc("n", 3)}); err != nil {
-		r.Fatal(err)
-	}
-	for _, name := range rules.MongoOperations() {
-		operation, err := rules.MongoOperationNamed(name)
-		if err != nil {
-			r.Fatal(err)
-		}
-		c.Operation = operation
-		for _, f := range ruledFailures(r.T) {
-			c.Failure = f
-			for _, set := range []func(*rules.MongoCase){
-				func(*rules.MongoCase) {},
-				func(c *rules.MongoCase) { c.Off = true },
-				func(c *rules.MongoCase) { c.Deadline = true },
-				func(c *rules.MongoCase) { c.InTransaction = true },
-				func(c *rules.MongoCase) { c.Unacknowledged = true },
-				func(c *rules.MongoCase) { c.InRequest = true },
-				func(c *rules.MongoCase) { c.InRequest, c.Deadline = true, true },
-				func(c *rules.MongoCase) { c.InRequest, c.Off = true, true },
-			} {
-				withOption := c
-				if set(&withOption); possible(&withOption) && (count.Add(1)%10 == 0 || !raceEnabled) {
-					r.check(&withOption)
-				}
-			}
-		}
-	}
+	t.Logf("%d cases of MongoDB", len(cases))
 }
 
 // possible reports whether a case can happen.
