@@ -27,6 +27,11 @@ func TestASearchFindsWhatTheManualOfPCREPromises(t *testing.T) {
 		{"a group in a look-ahead captures", `(?=(a))a`, "", "a", []int{0, 1, 0, 1}},
 		{"a group in a negative look-ahead does not", `(?!(b))a`, "", "a", []int{0, 1, -1, -1}},
 		{"a group that failed is as before", `(?:(a)b|a)c`, "", "ac", []int{0, 2, -1, -1}},
+		{"a group that failed within a group is as before", `(?:(?=(a))ab|a)(?!x)`, "", "ac", []int{0, 1, -1, -1}},
+		{"a group in a condition whose branch failed is as before", `(?:(?(?=(a))b|c)|a)(?!x)`, "", "a", []int{0, 1, -1, -1}},
+		{"a loop in a loop", `(?:(?:(a)|b){2}c?+)*(?=d)`, "", "abcbad", []int{0, 5, 4, 5}},
+		{"a repetition that failed is as before", `(?:a|ab){2}(?=c)`, "", "abac", []int{0, 3}},
+		{"a loop that is left and entered again", `(?:(a{1,2})+?b)+?\1(?!a)`, "", "abaaba", []int{0, 6, 3, 4}},
 		{"a condition asks for a group", `(a)?(?(1)b|c)`, "", "xc", []int{1, 2, -1, -1}},
 		{"a condition asks for a name", `(?<n>a)?(?(<n>)b|c)`, "", "ab", []int{0, 2, 0, 1}},
 		{"a dollar matches before the last newline", `a$(?!b)`, "", "a\n", []int{0, 1}},
@@ -80,6 +85,29 @@ func TestASearchEndsWhereItsStepsMust(t *testing.T) {
 	})
 	if !errors.Is(err, enough) || steps > 10_000+2*stepsPerCall {
 		t.Errorf("got %v after %d steps, want %v after 10,000", err, steps, enough)
+	}
+}
+
+func TestAWayThatIsTriedAllocatesNothing(t *testing.T) {
+	enough := errors.New("enough")
+	for _, pattern := range []string{`(?=a)(a+)+$`, `(?!b)(a|aa)+$`, `(?:(?>a)|a)+$(?!b)`, `(?:(a+?)\1?)+$`, `(?:(?(?=aa)a|a)|a)*$`} {
+		p, err := Compile(pattern, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat("a", 40) + "b"
+		allocated := testing.AllocsPerRun(1, func() {
+			steps := 0
+			_, err = p.Find(text, 0, func(n int) error {
+				if steps += n; steps > 10_000 {
+					return enough
+				}
+				return nil
+			})
+		})
+		if !errors.Is(err, enough) || allocated > 18 {
+			t.Errorf("%s: got %v and %.0f allocations in 10,000 steps, want %v and at most 18", pattern, err, allocated, enough)
+		}
 	}
 }
 

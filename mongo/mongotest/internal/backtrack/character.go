@@ -7,10 +7,16 @@ import (
 	"github.com/dlclark/regexp2/v2/syntax"
 )
 
-// character returns the matcher of a node that stands for characters, nil if it does not.
-func character(n *syntax.RegexNode) matcher {
-	c := characters{test: test(n), least: n.M, most: n.N, leftward: leftward(n)}
+// character returns the matcher of a node that stands for characters and of the rest of the pattern, nil if the node does not.
+func character(n *syntax.RegexNode, rest matcher) matcher {
 	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
+	case syntax.NtMulti:
+		return literal(n, rest)
+	case syntax.NtRef:
+		return reference(n, rest)
+	}
+	c := newCharacters(n, rest)
+	switch n.T { //nolint:exhaustive // as above
 	case syntax.NtOne, syntax.NtNotone, syntax.NtSet:
 		return c.one
 	case syntax.NtOneloop, syntax.NtNotoneloop, syntax.NtSetloop:
@@ -19,12 +25,29 @@ func character(n *syntax.RegexNode) matcher {
 		return c.lazy
 	case syntax.NtOneloopatomic, syntax.NtNotoneloopatomic, syntax.NtSetloopatomic:
 		return c.possessive
-	case syntax.NtMulti:
-		return literal(n)
-	case syntax.NtRef:
-		return reference(n)
 	}
 	return nil
+}
+
+// characters is one character of a kind, or several one behind the other.
+type characters struct {
+	test        func(r rune) bool
+	ascii       [utf8.RuneSelf]bool // what test says
+	least, most int
+	leftward    bool
+	rest        matcher
+}
+
+// newCharacters returns nil for a node that stands for no characters.
+func newCharacters(n *syntax.RegexNode, rest matcher) *characters {
+	c := &characters{test: test(n), least: n.M, most: n.N, leftward: leftward(n), rest: rest}
+	if c.test == nil {
+		return nil
+	}
+	for r := range c.ascii {
+		c.ascii[r] = c.test(rune(r))
+	}
+	return c
 }
 
 func test(n *syntax.RegexNode) func(r rune) bool {
@@ -39,42 +62,44 @@ func test(n *syntax.RegexNode) func(r rune) bool {
 	return nil
 }
 
-// characters is one character of a kind, or several one behind the other.
-type characters struct {
-	test        func(r rune) bool
-	least, most int
-	leftward    bool
-}
-
 // step returns the place behind the next character, -1 if there is none of the kind.
 func (c *characters) step(s *search, at int) int {
-	if c.leftward {
-		r, n := utf8.DecodeLastRuneInString(s.text[:at])
-		if n == 0 || !c.test(r) {
-			return -1
-		}
-		return at - n
-	}
-	r, n := utf8.DecodeRuneInString(s.text[at:])
-	if n == 0 || !c.test(r) {
+	r, to := s.character(at, c.leftward)
+	switch {
+	case to < 0, r < utf8.RuneSelf && !c.ascii[r], r >= utf8.RuneSelf && !c.test(r):
 		return -1
 	}
-	return at + n
+	return to
+}
+
+// character returns the character behind a place, or before it, and the place at its other end: -1 if there is none.
+func (s *search) character(at int, leftward bool) (r rune, to int) {
+	first, to := at, at+1
+	if leftward {
+		first, to = at-1, at-1
+	}
+	switch {
+	case first < 0, first >= len(s.text):
+		return 0, -1
+	case s.text[first] < utf8.RuneSelf:
+		return rune(s.text[first]), to
+	case leftward:
+		r, n := utf8.DecodeLastRuneInString(s.text[:at])
+		return r, at - n
+	}
+	r, n := utf8.DecodeRuneInString(s.text[at:])
+	return r, at + n
 }
 
 // back returns the place before the last character that step passed.
 func (c *characters) back(s *search, at int) int {
-	if c.leftward {
-		_, n := utf8.DecodeRuneInString(s.text[at:])
-		return at + n
-	}
-	_, n := utf8.DecodeLastRuneInString(s.text[:at])
-	return at - n
+	_, to := s.character(at, !c.leftward)
+	return to
 }
 
-func (c *characters) one(s *search, at int, next next) bool {
+func (c *characters) one(s *search, at int) bool {
 	to := c.step(s, at)
-	return to >= 0 && next(to)
+	return to >= 0 && c.rest(s, to)
 }
 
 // run passes as many characters as there are, up to a number, and returns how many there were.
@@ -89,13 +114,13 @@ func (c *characters) run(s *search, at, most int) (to, n int) {
 	return at, n
 }
 
-func (c *characters) greedy(s *search, at int, next next) bool {
+func (c *characters) greedy(s *search, at int) bool {
 	to, n := c.run(s, at, c.most)
 	for ; n >= c.least; n-- {
 		if !s.try() {
 			return false
 		}
-		if next(to) {
+		if c.rest(s, to) {
 			return true
 		}
 		to = c.back(s, to)
@@ -103,13 +128,13 @@ func (c *characters) greedy(s *search, at int, next next) bool {
 	return false
 }
 
-func (c *characters) lazy(s *search, at int, next next) bool {
+func (c *characters) lazy(s *search, at int) bool {
 	to, n := c.run(s, at, c.least)
 	if n < c.least {
 		return false
 	}
 	for ; s.try(); n++ {
-		if next(to) {
+		if c.rest(s, to) {
 			return true
 		}
 		if n == c.most {
@@ -122,35 +147,34 @@ func (c *characters) lazy(s *search, at int, next next) bool {
 	return false
 }
 
-func (c *characters) possessive(s *search, at int, next next) bool {
+func (c *characters) possessive(s *search, at int) bool {
 	to, n := c.run(s, at, c.most)
-	return n >= c.least && s.err == nil && next(to)
+	return n >= c.least && s.err == nil && c.rest(s, to)
 }
 
-func literal(n *syntax.RegexNode) matcher {
+func literal(n *syntax.RegexNode, rest matcher) matcher {
 	text, back, folded := string(n.Str), leftward(n), n.Options&syntax.IgnoreCase != 0
-	return func(s *search, at int, next next) bool {
+	return func(s *search, at int) bool {
 		to := s.same(text, at, back, folded)
-		return to >= 0 && next(to)
+		return to >= 0 && rest(s, to)
 	}
 }
 
 // reference is a back reference; to a group that did not take part it matches nothing.
-func reference(n *syntax.RegexNode) matcher {
+func reference(n *syntax.RegexNode, rest matcher) matcher {
 	back, folded := leftward(n), n.Options&syntax.IgnoreCase != 0
-	return func(s *search, at int, next next) bool {
+	return func(s *search, at int) bool {
 		from, end := s.groups[2*n.M], s.groups[2*n.M+1]
 		if from < 0 || !s.work(1+(end-from)/16) {
 			return false
 		}
 		to := s.same(s.text[from:end], at, back, folded)
-		return to >= 0 && next(to)
+		return to >= 0 && rest(s, to)
 	}
 }
 
 // same returns the place behind a text that stands at a place, or before one that ends there; -1 if it does not stand there.
 func (s *search) same(text string, at int, back, folded bool) int {
-	c := characters{leftward: back}
 	for text != "" {
 		r, n := utf8.DecodeRuneInString(text)
 		rest := text[n:]
@@ -158,11 +182,11 @@ func (s *search) same(text string, at int, back, folded bool) int {
 			r, n = utf8.DecodeLastRuneInString(text)
 			rest = text[:len(text)-n]
 		}
-		c.test = func(is rune) bool { return is == r || folded && equalFolded(is, r) }
-		if at = c.step(s, at); at < 0 {
+		is, to := s.character(at, back)
+		if to < 0 || is != r && !(folded && equalFolded(is, r)) {
 			return -1
 		}
-		text = rest
+		at, text = to, rest
 	}
 	return at
 }
@@ -202,8 +226,4 @@ func boundary(text string, at int) bool {
 
 func isWord(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
-func assertion(holds func(text string, at int) bool) matcher {
-	return func(s *search, at int, next next) bool { return holds(s.text, at) && next(at) }
 }

@@ -19,6 +19,7 @@ func (f Fault) Error() string { return string(f) }
 type Program struct {
 	root   matcher
 	groups int // how many groups capture, with the whole match
+	loops  int
 }
 
 // Compile compiles a pattern in PCRE's syntax. The flags are some of the letters i, m, s and x. The error is a Fault or ErrUnsupported.
@@ -34,11 +35,12 @@ func Compile(pattern, flags string) (*Program, error) {
 	if err := fixedLookbehinds(translated, optionsOf(flags)); err != nil {
 		return nil, err
 	}
-	root, err := compileNode(tree.Root)
-	if err != nil {
-		return nil, err
+	var c compiler
+	root := c.node(tree.Root, accept)
+	if c.unsupported {
+		return nil, ErrUnsupported
 	}
-	return &Program{root, tree.Captop}, nil
+	return &Program{root, tree.Captop, c.loops}, nil
 }
 
 func optionsOf(flags string) syntax.RegexOptions {

@@ -2,6 +2,7 @@ package backtrack
 
 import (
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,12 +19,9 @@ const deepest = 100_000
 // then those of its groups, -1 for one that did not take part. Now and then it calls step, if that is not nil, with the number of steps
 // since the last call; an error of step ends the search and is returned.
 func (p *Program) Find(text string, from int, step func(steps int) error) ([]int, error) {
-	s := &search{text: text, step: step, groups: make([]int, 2*p.groups)}
+	s := p.search(text, step)
 	for at := from; at <= len(text); {
-		for i := range s.groups {
-			s.groups[i] = -1
-		}
-		if p.root(s, at, accept) {
+		if p.root(s, at) {
 			return s.groups, nil
 		}
 		s.work(1)
@@ -36,17 +34,24 @@ func (p *Program) Find(text string, from int, step func(steps int) error) ([]int
 	return nil, s.flush()
 }
 
-func accept(int) bool { return true }
-
 // search is one call of Find.
 type search struct {
-	text   string
-	step   func(int) error
-	groups []int
-	steps  int // since step was called
-	tried  int
-	depth  int
-	err    error // why it must end
+	text        string
+	step        func(int) error
+	groups      []int
+	opened      []int        // where each group begins that is not closed yet
+	repetitions []repetition // those that the loops are in
+	saved       []int        // groups that come back where a way fails
+	end         int          // where the atomic group that matched last ends
+	steps       int          // since step was called
+	tried       int
+	depth       int
+	err         error // why it must end
+}
+
+func (p *Program) search(text string, step func(int) error) *search {
+	groups := slices.Repeat([]int{-1}, 2*p.groups)
+	return &search{text: text, step: step, groups: groups, opened: make([]int, p.groups), repetitions: make([]repetition, p.loops)}
 }
 
 // stepsPerCall is how many steps there are between two calls of step.
@@ -55,9 +60,16 @@ const stepsPerCall = 256
 // work counts steps, and reports whether the search may go on.
 func (s *search) work(steps int) bool {
 	if s.steps += steps; s.steps >= stepsPerCall {
-		s.err = errors.Join(s.err, s.flush())
+		s.check()
 	}
 	return s.err == nil
+}
+
+// check ends the search if its steps must end, or if it tried too many ways.
+func (s *search) check() {
+	if s.err = errors.Join(s.err, s.flush()); s.err == nil && s.tried > tries {
+		s.err = ErrMatchLimit
+	}
 }
 
 func (s *search) flush() error {
@@ -71,9 +83,7 @@ func (s *search) flush() error {
 
 // try counts a way that is tried, and reports whether the search may go on.
 func (s *search) try() bool {
-	if s.tried++; s.tried > tries && s.err == nil {
-		s.err = ErrMatchLimit
-	}
+	s.tried++
 	return s.work(1)
 }
 
@@ -87,5 +97,15 @@ func (s *search) enter() bool {
 
 func (s *search) leave() { s.depth-- }
 
-// restored puts the groups back as they were where a way has failed.
-func (s *search) restored(was []int) { copy(s.groups, was) }
+// save keeps the groups for restore.
+func (s *search) save() (mark int) {
+	mark = len(s.saved)
+	s.saved = append(s.saved, s.groups...)
+	return mark
+}
+
+// restore puts the groups back as they were, where a way has failed.
+func (s *search) restore(mark int) {
+	copy(s.groups, s.saved[mark:])
+	s.saved = s.saved[:mark]
+}

@@ -1,95 +1,90 @@
 package backtrack
 
 import (
-	"slices"
-
 	"github.com/dlclark/regexp2/v2/syntax"
 )
 
-// matcher tries to match a part of the pattern at a place of the text, and then what is behind it in the pattern. It reports whether all of
-// that matched. If not, the groups are as before.
-type matcher func(s *search, at int, next next) bool
+// matcher tries to match a part of the pattern at a place of the text, and then all that is behind it in the pattern. It reports whether
+// all of that matched. If not, the groups are as before.
+//
+// What is behind a part is known when the pattern is compiled, so a search makes no functions: what a part must remember until the parts
+// behind it have failed is in the search.
+type matcher func(s *search, at int) bool
 
-// next is what is behind a part of a pattern.
-type next func(at int) bool
+func accept(*search, int) bool { return true }
 
-func compileNode(n *syntax.RegexNode) (matcher, error) {
-	children := make([]matcher, len(n.Children))
-	for i, child := range n.Children {
-		var err error
-		if children[i], err = compileNode(child); err != nil {
-			return nil, err
-		}
+// compiler compiles the nodes of one pattern.
+type compiler struct {
+	loops       int // how many there are so far
+	unsupported bool
+}
+
+// node returns the matcher of a node and of the rest of the pattern.
+func (c *compiler) node(n *syntax.RegexNode, rest matcher) matcher {
+	if holds := place(n); holds != nil {
+		return func(s *search, at int) bool { return holds(s.text, at) && rest(s, at) }
 	}
-	if p := place(n); p != nil {
-		return assertion(p), nil
+	if m := character(n, rest); m != nil {
+		return m
 	}
-	if m := character(n); m != nil {
-		return m, nil
+	if m := c.group(n, rest); m != nil {
+		return m
 	}
-	if m := group(n, children); m != nil {
-		return m, nil
-	}
-	return nil, ErrUnsupported
+	c.unsupported = true
+	return rest
 }
 
 // group returns the matcher of a node that contains others. It returns nil for any other node.
-func group(n *syntax.RegexNode, children []matcher) matcher {
+func (c *compiler) group(n *syntax.RegexNode, rest matcher) matcher {
 	switch n.T { //nolint:exhaustive // the kinds that are not here are no such nodes
 	case syntax.NtNothing:
-		return func(*search, int, next) bool { return false }
+		return func(*search, int) bool { return false }
 	case syntax.NtEmpty, syntax.NtUpdateBumpalong:
-		return func(_ *search, at int, next next) bool { return next(at) }
+		return rest
 	case syntax.NtConcatenate:
-		return sequence(children)
+		for i := len(n.Children) - 1; i >= 0; i-- {
+			rest = c.node(n.Children[i], rest)
+		}
+		return rest
 	case syntax.NtAlternate:
-		return alternatives(children)
+		return c.alternatives(n.Children, rest)
 	case syntax.NtGroup:
-		return children[0]
+		return c.node(n.Children[0], rest)
 	case syntax.NtLoop, syntax.NtLazyloop:
-		return (&loop{children[0], n.M, n.N, n.T == syntax.NtLazyloop}).match
+		return c.loop(n, rest)
 	case syntax.NtCapture:
 		if n.N != -1 { // a balancing group of .NET, which PCRE does not have
 			return nil
 		}
-		return capture(children[0], n.M, leftward(n))
+		return c.capture(n, rest)
 	case syntax.NtPosLook:
-		return lookahead(children[0])
+		return lookahead(c.node(n.Children[0], accept), rest)
 	case syntax.NtNegLook:
-		return negativeLook(children[0])
+		return negativeLook(c.node(n.Children[0], accept), rest)
 	case syntax.NtAtomic:
-		return atomic(children[0])
+		return c.atomic(n.Children[0], rest)
 	case syntax.NtBackRefCond:
-		return condition(func(s *search, _ int) bool { return s.groups[2*n.M] >= 0 }, children)
+		took := func(s *search, _ int) bool { return s.groups[2*n.M] >= 0 }
+		return c.condition(took, n.Children, rest)
 	case syntax.NtExprCond:
-		test := children[0]
-		return condition(func(s *search, at int) bool { return test(s, at, accept) }, children[1:])
+		return c.condition(c.node(n.Children[0], accept), n.Children[1:], rest)
 	}
 	return nil
 }
 
 func leftward(n *syntax.RegexNode) bool { return n.Options&syntax.RightToLeft != 0 }
 
-func sequence(parts []matcher) matcher {
-	switch len(parts) {
-	case 0:
-		return func(_ *search, at int, next next) bool { return next(at) }
-	case 1:
-		return parts[0]
+func (c *compiler) alternatives(nodes []*syntax.RegexNode, rest matcher) matcher {
+	branches := make([]matcher, len(nodes))
+	for i, n := range nodes {
+		branches[i] = c.node(n, rest)
 	}
-	first, rest := parts[0], sequence(parts[1:])
-	return func(s *search, at int, next next) bool {
-		return first(s, at, func(at int) bool { return rest(s, at, next) })
-	}
-}
-
-func alternatives(branches []matcher) matcher {
-	return func(s *search, at int, next next) bool {
+	return func(s *search, at int) bool {
 		for _, branch := range branches {
 			if !s.try() {
 				return false
 			}
-			if branch(s, at, next) {
+			if branch(s, at) {
 				return true
 			}
 		}
@@ -97,102 +92,87 @@ func alternatives(branches []matcher) matcher {
 	}
 }
 
-// loop is a group that is repeated.
-type loop struct {
-	body matcher
-	min  int
-	max  int
-	lazy bool
-}
-
-func (l *loop) match(s *search, at int, next next) bool { return l.from(s, at, 0, next) }
-
-// from tries what is left after some repetitions. One that matched nothing is the last.
-func (l *loop) from(s *search, at, done int, next next) bool {
-	defer s.leave()
-	if !s.enter() {
-		return false
-	}
-	if l.lazy && done >= l.min && next(at) {
-		return true
-	}
-	if done < l.max && l.body(s, at, func(to int) bool {
-		if to == at && done >= l.min {
-			return next(to)
+// capture returns the matcher of a group that notes where it begins and ends.
+func (c *compiler) capture(n *syntax.RegexNode, rest matcher) matcher {
+	back, begin, end := leftward(n), 2*n.M, 2*n.M+1
+	body := c.node(n.Children[0], func(s *search, at int) bool {
+		wasBegin, wasEnd := s.groups[begin], s.groups[end]
+		if s.groups[begin], s.groups[end] = s.opened[n.M], at; back {
+			s.groups[begin], s.groups[end] = at, s.opened[n.M]
 		}
-		return l.from(s, to, done+1, next)
-	}) {
-		return true
-	}
-	return !l.lazy && done >= l.min && s.err == nil && next(at)
-}
-
-func capture(body matcher, n int, leftward bool) matcher {
-	return func(s *search, at int, next next) bool {
+		if rest(s, at) {
+			return true
+		}
+		s.groups[begin], s.groups[end] = wasBegin, wasEnd
+		return false
+	})
+	return func(s *search, at int) bool {
 		if !s.try() {
 			return false
 		}
-		return body(s, at, func(to int) bool {
-			from, end := s.groups[2*n], s.groups[2*n+1]
-			s.groups[2*n], s.groups[2*n+1] = at, to
-			if leftward {
-				s.groups[2*n], s.groups[2*n+1] = to, at
-			}
-			if next(to) {
-				return true
-			}
-			s.groups[2*n], s.groups[2*n+1] = from, end
-			return false
-		})
-	}
-}
-
-func lookahead(body matcher) matcher {
-	return func(s *search, at int, next next) bool {
-		was := slices.Clone(s.groups)
-		if s.try() && body(s, at, accept) && next(at) {
+		was := s.opened[n.M]
+		s.opened[n.M] = at
+		if body(s, at) {
 			return true
 		}
-		s.restored(was)
+		s.opened[n.M] = was
 		return false
 	}
 }
 
-func negativeLook(body matcher) matcher {
-	return func(s *search, at int, next next) bool {
-		was := slices.Clone(s.groups)
-		found := s.try() && body(s, at, accept)
-		s.restored(was)
-		return !found && s.err == nil && next(at)
-	}
-}
-
-func atomic(body matcher) matcher {
-	return func(s *search, at int, next next) bool {
-		was := slices.Clone(s.groups)
-		end := 0
-		if s.try() && body(s, at, func(to int) bool { end = to; return true }) && next(end) {
+func lookahead(body, rest matcher) matcher {
+	return func(s *search, at int) bool {
+		mark := s.save()
+		if s.try() && body(s, at) && rest(s, at) {
 			return true
 		}
-		s.restored(was)
+		s.restore(mark)
 		return false
 	}
 }
 
-func condition(test func(s *search, at int) bool, branches []matcher) matcher {
-	return func(s *search, at int, next next) bool {
+func negativeLook(body, rest matcher) matcher {
+	return func(s *search, at int) bool {
+		mark := s.save()
+		found := s.try() && body(s, at)
+		s.restore(mark)
+		return !found && s.err == nil && rest(s, at)
+	}
+}
+
+func (c *compiler) atomic(n *syntax.RegexNode, rest matcher) matcher {
+	body := c.node(n, func(s *search, at int) bool {
+		s.end = at
+		return true
+	})
+	return func(s *search, at int) bool {
+		mark := s.save()
+		if s.try() && body(s, at) && rest(s, s.end) {
+			return true
+		}
+		s.restore(mark)
+		return false
+	}
+}
+
+func (c *compiler) condition(test matcher, nodes []*syntax.RegexNode, rest matcher) matcher {
+	met, not := c.node(nodes[0], rest), rest
+	if len(nodes) > 1 {
+		not = c.node(nodes[1], rest)
+	}
+	return func(s *search, at int) bool {
 		if !s.try() {
 			return false
 		}
-		met := test(s, at)
-		switch {
-		case s.err != nil:
-			return false
-		case met:
-			return branches[0](s, at, next)
-		case len(branches) > 1:
-			return branches[1](s, at, next)
+		mark := s.save()
+		branch := not
+		if test(s, at) {
+			branch = met
 		}
-		return next(at)
+		if s.err == nil && branch(s, at) {
+			return true
+		}
+		s.restore(mark)
+		return false
 	}
 }
