@@ -68,18 +68,17 @@ func isForeign(object *types.TypeName) bool {
 func shownIn(t *testing.T, dir string, pkg *types.Package) map[types.Object]bool {
 	t.Helper()
 	used := map[string]bool{}
-	for _, p := range list(t, "./"+dir) {
-		for _, name := range append(slices.Clone(p.TestGoFiles), p.XTestGoFiles...) {
-			text, err := os.ReadFile(filepath.Join("../..", dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			usedIn(f, used)
+	p := named(t, dir)
+	for _, name := range append(slices.Clone(p.TestGoFiles), p.XTestGoFiles...) {
+		text, err := os.ReadFile(filepath.Join("../..", dir, name))
+		if err != nil {
+			t.Fatal(err)
 		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		usedIn(f, used)
 	}
 	return shownBy(pkg, used)
 }

@@ -11,7 +11,6 @@ import (
 	"go/types"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,32 +32,36 @@ type checked struct {
 	needs map[string]map[string]bool // which files a file uses names of
 }
 
+// checkedBefore has the packages that were checked: a large one takes a second.
+var checkedBefore = make(map[string]*checked)
+
 // check type-checks a package of the module.
 func check(t *testing.T, dir string) *checked {
 	t.Helper()
-	exports := exportData(t, "./"+dir)
+	if c := checkedBefore[dir]; c != nil {
+		return c
+	}
+	all := loaded(t)
 	c := &checked{fset: token.NewFileSet(), lines: make(map[string]int), needs: make(map[string]map[string]bool)}
 	var files []*ast.File
-	for _, p := range list(t, "./"+dir) {
-		for _, name := range p.GoFiles {
-			text, err := os.ReadFile(filepath.Join("../..", dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := parser.ParseFile(c.fset, name, text, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-			c.lines[name] = bytes.Count(text, []byte("\n"))
-			c.needs[name] = make(map[string]bool)
+	for _, name := range named(t, dir).GoFiles {
+		text, err := os.ReadFile(filepath.Join("../..", dir, name))
+		if err != nil {
+			t.Fatal(err)
 		}
+		f, err := parser.ParseFile(c.fset, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+		c.lines[name] = bytes.Count(text, []byte("\n"))
+		c.needs[name] = make(map[string]bool)
 	}
 	config := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
+		if all[path].Export == "" {
 			return nil, errors.New("there is no export data")
 		}
-		return os.Open(exports[path])
+		return os.Open(all[path].Export)
 	})}
 	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
 	var err error
@@ -74,24 +77,8 @@ func check(t *testing.T, dir string) *checked {
 			c.needs[user][declarer] = true
 		}
 	}
+	checkedBefore[dir] = c
 	return c
-}
-
-// exportData returns the files with the compiled types of what a package imports, by import path.
-func exportData(t *testing.T, pattern string) map[string]string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", pattern)
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list -export: %v", err)
-	}
-	files := make(map[string]string)
-	for line := range strings.Lines(string(out)) {
-		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		files[path] = file
-	}
-	return files
 }
 
 // reached returns the files that a file needs, directly or through others.
