@@ -17,10 +17,10 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// long is an expression that takes hours with {n: 1000000}, and milliseconds with {n: 1}.
+// long is an expression that takes minutes with {n: 50000}, and milliseconds with {n: 1}.
 const long = `{"$sum": {"$map": {"input": {"$range": [0, "$n"]}, "in": {"$size": {"$map": {"input": {"$range": [0, {"$multiply": ["$n", 1]}]}, "in": "$$this"}}}}}}`
 
-// longCommands take hours with {_id: 1, n: 1000000}, in every place that has an expression.
+// longCommands take minutes with {_id: 1, n: 50000}, in every place that has an expression.
 var longCommands = []struct{ name, command string }{
 	{"find", `{"find": "c", "filter": {"$expr": {"$lt": [LONG, 0]}}}`},
 	{"find, projection", `{"find": "c", "projection": {"x": LONG}}`},
@@ -35,12 +35,12 @@ var longCommands = []struct{ name, command string }{
 	{"update, pipeline", `{"update": "c", "updates": [{"q": {"_id": 1}, "u": [{"$set": {"x": LONG}}]}]}`},
 	{"update, many", `{"update": "c", "updates": [{"q": {}, "u": [{"$set": {"x": LONG}}], "multi": true}]}`},
 	{"update, sorted", `{"update": "c", "updates": [{"q": {"$expr": {"$lt": [LONG, 0]}}, "u": {"$set": {"x": 1}}, "sort": {"n": 1}}]}`},
-	{"upsert", `{"update": "c", "updates": [{"q": {"_id": 9, "n": 1000000}, "u": [{"$set": {"x": LONG}}], "upsert": true}]}`},
+	{"upsert", `{"update": "c", "updates": [{"q": {"_id": 9, "n": 50000}, "u": [{"$set": {"x": LONG}}], "upsert": true}]}`},
 	{"delete", `{"delete": "c", "deletes": [{"q": {"$expr": {"$lt": [LONG, 0]}}, "limit": 0}]}`},
 	{"findAndModify", `{"findAndModify": "c", "query": {"$expr": {"$lt": [LONG, 0]}}, "update": {"$set": {"x": 1}}}`},
 	{"findAndModify, pipeline", `{"findAndModify": "c", "query": {"_id": 1}, "update": [{"$set": {"x": LONG}}]}`},
 	{"bulkWrite", `{"bulkWrite": 1, "ops": [{"update": 0, "filter": {"_id": 1}, "updateMods": [{"$set": {"x": LONG}}]}], "nsInfo": [{"ns": "db.c"}]}`},
-	{"insert, validator", `{"insert": "checked", "documents": [{"n": 1000000}]}`},
+	{"insert, validator", `{"insert": "checked", "documents": [{"n": 50000}]}`},
 }
 
 // withLong runs test on a set that has the documents of longCommands.
@@ -50,8 +50,8 @@ func withLong(t *testing.T, test func(t *testing.T, rs *mongotest.Deployment, cl
 	client := connect(t, rs)
 	db := client.Database("db")
 	for _, text := range []string{
-		`{"insert": "c", "documents": [{"_id": 1, "n": 1000000}, {"_id": 2, "n": 1}]}`,
-		`{"insert": "one", "documents": [{"_id": 1, "n": 1000000}]}`,
+		`{"insert": "c", "documents": [{"_id": 1, "n": 50000}, {"_id": 2, "n": 1}]}`,
+		`{"insert": "one", "documents": [{"_id": 1, "n": 50000}]}`,
 		`{"create": "v", "viewOn": "c", "pipeline": [{"$project": {"x": LONG}}]}`,
 		`{"create": "checked", "validator": {"$expr": {"$gte": [LONG, 0]}}}`,
 	} {
@@ -88,18 +88,32 @@ func listed(t *testing.T, client *mongo.Client, name string) int32 {
 }
 
 // awaitListed returns the opid of a command as soon as it is listed.
-func awaitListed(t *testing.T, client *mongo.Client, name string) int32 {
+func awaitListed(t *testing.T, rs *mongotest.Deployment, client *mongo.Client, name string) int32 {
 	t.Helper()
 	for {
+		changed := rs.ListChanged()
 		if id := listed(t, client, name); id != 0 {
 			return id
 		}
+		<-changed
 	}
 }
 
-// A command that is evaluated for hours delays no other one, is listed, and ends when it is killed.
+// awaitUnlisted waits until a command is no longer listed.
+func awaitUnlisted(t *testing.T, rs *mongotest.Deployment, client *mongo.Client, name string) {
+	t.Helper()
+	for {
+		changed := rs.ListChanged()
+		if listed(t, client, name) == 0 {
+			return
+		}
+		<-changed
+	}
+}
+
+// A command that is evaluated for minutes delays no other one, is listed, and ends when it is killed.
 func TestALongCommandDelaysNoOther(t *testing.T) {
-	withLong(t, func(t *testing.T, _ *mongotest.Deployment, client *mongo.Client) {
+	withLong(t, func(t *testing.T, rs *mongotest.Deployment, client *mongo.Client) {
 		for i, c := range longCommands {
 			t.Run(c.name, func(t *testing.T) {
 				command := longCommand(t, c.command)
@@ -109,7 +123,7 @@ func TestALongCommandDelaysNoOther(t *testing.T) {
 				}
 				ended := make(chan error, 1)
 				go func() { ended <- db.RunCommand(t.Context(), command).Err() }()
-				id := awaitListed(t, client, command[0].Key)
+				id := awaitListed(t, rs, client, command[0].Key)
 				if _, err := client.Database("db").Collection("others").InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}}); err != nil {
 					t.Error(err)
 				}
@@ -133,10 +147,10 @@ func TestALongMergeThroughASecondaryEnds(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 2)
 	client := connect(t, rs)
 	one := client.Database("db").Collection("one", options.Collection().SetWriteConcern(writeconcern.Majority()))
-	if _, err := one.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 1000000}}); err != nil {
+	if _, err := one.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 50000}}); err != nil {
 		t.Fatal(err)
 	}
-	command := longCommand(t, `{"aggregate": "one", "pipeline": [{"$merge": {"into": "one", "whenMatched": [{"$set": {"x": LONG}}]}}], "cursor": {}, "maxTimeMS": 500}`)
+	command := longCommand(t, `{"aggregate": "one", "pipeline": [{"$merge": {"into": "one", "whenMatched": [{"$set": {"x": LONG}}]}}], "cursor": {}, "maxTimeMS": 100}`)
 	var e mongo.CommandError
 	err := client.Database("db").RunCommand(t.Context(), command, options.RunCmd().SetReadPreference(readpref.Secondary())).Err()
 	if !errors.As(err, &e) || e.Code != 50 {
@@ -149,7 +163,7 @@ func TestALongMergeThroughASecondaryEnds(t *testing.T) {
 
 // The time limit of a command ends its evaluation.
 func TestMaxTimeMSEndsALongCommand(t *testing.T) {
-	withLong(t, func(t *testing.T, _ *mongotest.Deployment, client *mongo.Client) {
+	withLong(t, func(t *testing.T, rs *mongotest.Deployment, client *mongo.Client) {
 		for _, c := range longCommands {
 			command := append(longCommand(t, c.command), bson.E{Key: "maxTimeMS", Value: 20})
 			db := client.Database("db")
@@ -176,11 +190,10 @@ func TestTheEndOfAClientEndsItsLongCommand(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
 			wg.Go(func() { _ = other.Database("db").RunCommand(ctx, command).Err() })
-			awaitListed(t, client, command[0].Key)
+			awaitListed(t, rs, client, command[0].Key)
 			cancel() // the driver closes the connection
 			wg.Wait()
-			for listed(t, client, command[0].Key) != 0 { // until it has ended
-			}
+			awaitUnlisted(t, rs, client, command[0].Key)
 		}
 	})
 }
@@ -227,7 +240,7 @@ func TestWritesThatPauseAreExact(t *testing.T) {
 // A transaction that has written gives up the mutex too, for a statement that takes long after another one of the same command. What it
 // wrote before is there once.
 func TestALongStatementInATransactionDelaysNoOther(t *testing.T) {
-	withLong(t, func(t *testing.T, _ *mongotest.Deployment, client *mongo.Client) {
+	withLong(t, func(t *testing.T, rs *mongotest.Deployment, client *mongo.Client) {
 		session, err := client.StartSession()
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +254,7 @@ func TestALongStatementInATransactionDelaysNoOther(t *testing.T) {
 			{"q": {"_id": 1}, "u": [{"$set": {"x": LONG}}]}]}`)
 		ended := make(chan error, 1)
 		go func() { ended <- db.RunCommand(ctx, update).Err() }()
-		id := awaitListed(t, client, "update")
+		id := awaitListed(t, rs, client, "update")
 		if _, err := db.Collection("others").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
 			t.Error(err)
 		}

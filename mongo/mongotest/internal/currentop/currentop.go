@@ -20,8 +20,9 @@ func (o *Operation) Killed() bool { return o.killed.Load() }
 
 // Operations are those of a server. The zero value has none. It is safe for concurrent use.
 type Operations struct {
-	mu   sync.Mutex
-	list map[int32]*Operation
+	mu      sync.Mutex
+	list    map[int32]*Operation
+	changed chan struct{} // closed at the next change of the list; nil if nobody waits for it
 }
 
 // Add adds an operation. It must be removed when it ends.
@@ -32,6 +33,7 @@ func (o *Operations) Add(op *Operation) {
 		o.list = make(map[int32]*Operation)
 	}
 	o.list[op.ID] = op
+	o.changesLocked()
 }
 
 // Remove removes an operation.
@@ -39,6 +41,24 @@ func (o *Operations) Remove(op *Operation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.list, op.ID)
+	o.changesLocked()
+}
+
+// Changed returns a channel that is closed when an operation is added or removed next.
+func (o *Operations) Changed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.changed == nil {
+		o.changed = make(chan struct{})
+	}
+	return o.changed
+}
+
+func (o *Operations) changesLocked() {
+	if o.changed != nil {
+		close(o.changed)
+		o.changed = nil
+	}
 }
 
 // Kill makes an operation end, if it is there.

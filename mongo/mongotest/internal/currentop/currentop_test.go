@@ -21,3 +21,22 @@ func TestOperations(t *testing.T) {
 		t.Errorf("%q are listed after one has ended", list)
 	}
 }
+
+func TestAChangeOfTheListIsReported(t *testing.T) {
+	var all Operations
+	op := &Operation{ID: 1}
+	for name, change := range map[string]func(){"an operation is added": func() { all.Add(op) }, "one is removed": func() { all.Remove(op) }} {
+		changed := all.Changed()
+		select {
+		case <-changed:
+			t.Errorf("before %s: the list has changed", name)
+		default:
+		}
+		change()
+		select {
+		case <-changed:
+		default:
+			t.Errorf("%s: the list has not changed", name)
+		}
+	}
+}
