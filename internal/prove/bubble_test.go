@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -9,14 +10,20 @@ import (
 	"time"
 )
 
-// allSeeds is the number of seeds of the figures. With the race detector and with -short there are fewer.
+// allSeeds is the number of seeds of a figure. They differ only in which operations meet which faults, so that a usual run has one.
 const allSeeds = 20
 
+var (
+	seedsFlag = flag.Int("seeds", 1, "the number of seeds of the figures and of the negative controls; docs/FIGURES.md has those of 20")
+	wholeFlag = flag.Bool("whole", false, "run the matrices with the command's numbers of operations and faults")
+)
+
+// seeds returns the number of seeds of this run. With the race detector and with -short there is one.
 func seeds() int {
 	if testing.Short() || raceEnabled {
-		return 2
+		return 1
 	}
-	return allSeeds
+	return *seedsFlag
 }
 
 // trial is one cell, with the fake clock and a network in memory.
@@ -54,12 +61,12 @@ func (tr trial) run(t *testing.T) (r Result) {
 	return r
 }
 
-// figureSettings returns the settings of the figures, with many more faults than the command has, except with the race detector.
+// figureSettings returns the settings of the figures: with several seeds, many more faults than the command has.
 func figureSettings(seed int) Settings {
 	s := MongoDB.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // on the fake clock
-	if !raceEnabled {
+	if seeds() > 1 {
 		s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
 	}
 	return s
@@ -68,12 +75,7 @@ func figureSettings(seed int) Settings {
 // overSeeds runs a trial for each seed, several at the same time, and returns the results in the order of the seeds.
 func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result {
 	t.Helper()
-	return overNSeeds(t, seeds(), name, trialOf)
-}
-
-func overNSeeds(t *testing.T, n int, name string, trialOf func(seed int) trial) []Result {
-	t.Helper()
-	results := make([]Result, n)
+	results := make([]Result, seeds())
 	t.Run(name, func(t *testing.T) {
 		for i := range results {
 			t.Run(fmt.Sprintf("seed %d", i+1), func(t *testing.T) {
@@ -86,11 +88,9 @@ func overNSeeds(t *testing.T, n int, name string, trialOf func(seed int) trial) 
 }
 
 // figure prints a measured value in the form for docs/FIGURES.md, if all seeds were run.
-func figure(name string, value int) { printFigure(name, value, seeds()) }
-
-func printFigure(name string, value, seeds int) {
-	if seeds < allSeeds {
-		fmt.Fprintf(os.Stdout, "%s over %d seeds only: %d\n", name, seeds, value)
+func figure(name string, value int) {
+	if seeds() != allSeeds {
+		fmt.Fprintf(os.Stdout, "%s with seeds 1 to %d, and not 1 to %d: %d\n", name, seeds(), allSeeds, value)
 		return
 	}
 	fmt.Fprintf(os.Stdout, "figure %s %d\n", name, value)

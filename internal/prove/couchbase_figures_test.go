@@ -1,25 +1,14 @@
 package prove
 
 import (
-	"flag"
 	"testing"
 	"time"
 )
 
-// couchbaseSeeds is the number of seeds of Couchbase's figures and mutants. The figures are over 20, which takes minutes.
-var couchbaseSeeds = flag.Int("seeds", 1, "the number of seeds of Couchbase's experiment")
-
-// manySeeds returns the number of seeds of this run. With the race detector and with -short there is one.
-func manySeeds() int {
-	if testing.Short() || raceEnabled {
-		return 1
-	}
-	return *couchbaseSeeds
-}
-
-// TestCouchbaseFigures measures the figures of Couchbase's experiment with mixed failures: 20,000 acknowledged operations in each cell.
+// TestCouchbaseFigures measures the figures of Couchbase's experiment with mixed failures: with several seeds, 20,000 acknowledged operations in
+// each cell.
 func TestCouchbaseFigures(t *testing.T) {
-	wrong := make([]bool, manySeeds())
+	wrong := make([]bool, seeds())
 	for i := range wrong {
 		wrong[i] = true
 	}
@@ -41,36 +30,36 @@ func TestCouchbaseFigures(t *testing.T) {
 			}
 		}
 	}
-	couchbaseFigure("prove-cb-extra", extra)
-	couchbaseFigure("prove-cb-misreported", misreported)
-	couchbaseFigure("prove-cb-durable-lost", durableLost)
+	figure("prove-cb-extra", extra)
+	figure("prove-cb-misreported", misreported)
+	figure("prove-cb-durable-lost", durableLost)
 	shown := countTrue(wrong)
-	couchbaseFigure("prove-cb-wrong-shown", shown)
-	if extra+misreported+durableLost > 0 || shown != manySeeds() {
+	figure("prove-cb-wrong-shown", shown)
+	if extra+misreported+durableLost > 0 || shown != seeds() {
 		t.Errorf("extra %d, misreported %d, durable losses %d: all must be 0; wrong strategies caught in %d of %d seeds",
-			extra, misreported, durableLost, shown, manySeeds())
+			extra, misreported, durableLost, shown, seeds())
 	}
 }
 
-// couchbaseFigure prints a measured value, if all seeds were run.
-func couchbaseFigure(name string, value int) { printFigure(name, value, manySeeds()) }
-
-// couchbaseTrial returns a trial of mixed failures with sound clients and servers.
+// couchbaseTrial returns a trial of mixed failures with sound clients and servers. With one seed the load is as small as a verdict allows.
 func couchbaseTrial(strategy string, seed int) trial {
 	s := Couchbase.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = 24 * time.Hour // on the fake clock
+	if seeds() == 1 {
+		s.Size.Operations, s.Size.MixedHits = 100, 2
+	}
 	return trial{strategy: strategy, failure: Mixed, settings: s, deployment: CouchbaseMemory()}
 }
 
 func mixedCouchbase(t *testing.T, strategy string) []Result {
 	t.Helper()
-	return overNSeeds(t, manySeeds(), strategy, func(seed int) trial {
+	return withStories(t, overSeeds(t, strategy, func(seed int) trial {
 		tr := couchbaseTrial(strategy, seed)
-		if manySeeds() > 1 {
+		if seeds() > 1 {
 			tr.settings.Size.Operations, tr.settings.Size.MaxOperations = 20_000, 60_000
 			tr.settings.Size.MixedHits, tr.settings.Size.MixedEvery = 20, 40
 		}
 		return tr
-	})
+	}))
 }

@@ -5,9 +5,9 @@ import (
 	"testing/synctest"
 )
 
-// TestTheWholeMatrixOfCouchbase runs the whole matrix of the command on the fake clock.
+// TestTheWholeMatrixOfCouchbase runs the whole matrix on the fake clock.
 func TestTheWholeMatrixOfCouchbase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runMatrix(t, embeddedMatrix(t, CouchbaseMemory(), nil, nil))
+		runMatrix(t, wholeMatrix(t, CouchbaseMemory()).withoutMixed())
 	})
 }

@@ -68,7 +68,7 @@ func TestMutantsOfCouchbaseAreCaught(t *testing.T) {
 	for _, c := range couchbaseControls {
 		t.Run(c.name, func(t *testing.T) {
 			caught := 0
-			for i, r := range overNSeeds(t, manySeeds(), "seeds", c.trial) {
+			for i, r := range overSeeds(t, "seeds", c.trial) {
 				if r.Error == "" && r.Verdict&^(r.Expected.Must|r.Expected.May)&c.shows != Right {
 					caught++
 					continue
@@ -76,7 +76,7 @@ func TestMutantsOfCouchbaseAreCaught(t *testing.T) {
 				t.Errorf("seed %d: the mutant was not caught", i+1)
 				explain(t, i+1, r)
 			}
-			couchbaseFigure("prove-cb-mutants-caught-"+c.name, caught)
+			figure("prove-cb-mutants-caught-"+c.name, caught)
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestTheWorldsOfCouchbaseAloneAreHarmless(t *testing.T) {
 		if !c.heldMaps {
 			continue
 		}
-		for i, r := range overNSeeds(t, manySeeds(), c.name, c.trial) {
+		for i, r := range overSeeds(t, c.name, c.trial) {
 			if !r.AsExpected() {
 				t.Errorf("%s, seed %d is not as expected", c.name, i+1)
 				explain(t, i+1, r)

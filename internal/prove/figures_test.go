@@ -2,8 +2,8 @@ package prove
 
 import "testing"
 
-// TestFigures measures the figures of the experiment with mixed failures. Each seed runs in its own bubble. As any
-// cell, it needs 1,000 acknowledged operations and 20 verified hits of each fault for a verdict.
+// TestFigures measures the figures of the experiment with mixed failures. Each seed runs in its own bubble. With several seeds a cell
+// needs 1,000 acknowledged operations and 20 verified hits of each fault for a verdict.
 func TestFigures(t *testing.T) {
 	wrong := make([]bool, seeds())
 	for i := range wrong {
@@ -40,7 +40,16 @@ func TestFigures(t *testing.T) {
 
 func mixed(t *testing.T, strategy string) []Result {
 	t.Helper()
-	return overSeeds(t, strategy, func(seed int) trial { return newTrial(strategy, seed) })
+	return withStories(t, overSeeds(t, strategy, func(seed int) trial { return newTrial(strategy, seed) }))
+}
+
+// withStories checks the stories of the results.
+func withStories(t *testing.T, results []Result) []Result {
+	t.Helper()
+	for i := range results {
+		checkStories(t, &results[i])
+	}
+	return results
 }
 
 func countTrue(list []bool) int {

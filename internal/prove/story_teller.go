@@ -189,7 +189,7 @@ func (t *teller) effect(event *StoryEvent, h *hit, e entry, found bool) Effect {
 		return Declined
 	case h != nil && (h.kind == ServerOverloaded || h.kind == TemporaryFailure):
 		return Declined
-	case e.requestLost, h != nil && (h.kind == RequestLost || h.kind == Outage), t.book.known && !found:
+	case e.requestLost && !e.failed, h != nil && (h.kind == RequestLost || h.kind == Outage), t.book.known && !found:
 		return NotExecuted
 	case !found:
 		return EffectUnknown
