@@ -47,3 +47,33 @@ func TestAnUpsertedIDWithAnInvalidIndexIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Each command may fail with labels of its own, and an application asks the one error for all of them.
+func TestTheLabelsOfAllCommandsAreInTheError(t *testing.T) {
+	b := twoStatements(t.Context())
+	b.ordered = false
+	for i, label := range []string{"A", "B"} {
+		failed := BulkWriteException{WriteConcernError: &WriteConcernError{Code: 64}, Labels: []string{label}}
+		if goOn, err := b.note(failed, i, i+1); !goOn || err != nil {
+			t.Errorf("command %d: %t, %v", i, goOn, err)
+		}
+	}
+	if e := b.problems; !e.HasErrorLabel("A") || !e.HasErrorLabel("B") {
+		t.Errorf("the labels are %q", e.Labels)
+	}
+}
+
+// The optional fields of a command, for example its comment, are a part of its message.
+func TestTheOptionalFieldsTakeRoomFromTheStatements(t *testing.T) {
+	b := twoStatements(t.Context())
+	b.statements[0].end, b.statements[1].end = 100, 200
+	b.extras["update"] = make([]byte, 5000)
+	l := limits{bytes: messageMargin + 5000 + 200, count: 10, document: 1000}
+	if end := b.next(0, l); end != 2 {
+		t.Errorf("a command with room for two statements has %d", end)
+	}
+	l.bytes--
+	if end := b.next(0, l); end != 1 {
+		t.Errorf("a command that lacks a byte for two statements has %d", end)
+	}
+}

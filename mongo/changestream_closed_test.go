@@ -41,3 +41,18 @@ func TestCloseKeepsTheErrorOfAnEventWithoutAResumeToken(t *testing.T) {
 		}
 	})
 }
+
+// The stream is closed by the error, so its session can be used again at once.
+func TestAnEventWithoutAResumeTokenEndsTheSession(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.set.Use("getMore", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+			return mongotest.NewReply(doc("cursor", doc("id", s.ID(), "ns", "test.c", "nextBatch", bson.A{doc("operationType", "insert")})))
+		})
+		if s.Next(w.ctx) || !errors.Is(s.Err(), mongo.ErrMissingResumeToken) {
+			t.Errorf("the error is %v", s.Err())
+		}
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("%d sessions are in use", n)
+		}
+	})
+}

@@ -399,19 +399,26 @@ func TestABlackHoledPrimaryHoldsAnOperationForOneAttemptTimeout(t *testing.T) {
 	}
 }
 
-// The election takes longer than an attempt may: the one retry is not used up before there is a new primary.
+// The election takes longer than an attempt may: the one retry is not used up before there is a new primary. It makes no
+// difference whether the attempt waits for its reply or, without an idle connection, for its connection.
 func TestTheRetryAfterAnAttemptTimeoutWaitsForTheElection(t *testing.T) {
-	opened(t, mongo.Config{AttemptTimeout: 300 * time.Millisecond}, nil, func(w *world) {
-		w.seed()
-		w.pass(time.Minute)
-		w.set.Isolate(w.set.Primary())
-		w.heal = w.set.Heal
-		began := time.Now()
-		w.must(w.insertText(2, "text"))
-		if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
-			t.Errorf("it took %v; the election takes 5 s to 5.75 s", took)
-		}
-	}, mongotest.ElectionTimeout(5*time.Second))
+	for _, idle := range []time.Duration{0, time.Second} {
+		t.Run("maxIdleTime "+idle.String(), func(t *testing.T) {
+			opened(t, mongo.Config{AttemptTimeout: 300 * time.Millisecond}, func(o *options.ClientOptions) {
+				o.SetMaxConnIdleTime(idle)
+			}, func(w *world) {
+				w.seed()
+				w.pass(time.Minute)
+				w.set.Isolate(w.set.Primary())
+				w.heal = w.set.Heal
+				began := time.Now()
+				w.must(w.insertText(2, "text"))
+				if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
+					t.Errorf("it took %v; the election takes 5 s to 5.75 s", took)
+				}
+			}, mongotest.ElectionTimeout(5*time.Second))
+		})
+	}
 }
 
 // A slow command is no reason to distrust a server that answers its monitor.

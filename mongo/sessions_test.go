@@ -107,7 +107,7 @@ func TestDisconnectEndsTheSessions(t *testing.T) {
 				if ev.DatabaseName != "admin" {
 					w.Errorf("the command is sent to %s", ev.DatabaseName)
 				}
-				for _, field := range []string{"lsid", "txnNumber"} {
+				for _, field := range []string{"lsid", "txnNumber", "maxTimeMS"} {
 					if _, err := ev.Command.LookupErr(field); err == nil {
 						w.Errorf("endSessions has %s", field)
 					}
@@ -211,4 +211,27 @@ func TestSessionsThatTheServerForgetsDoNotStayInThePool(t *testing.T) {
 			t.Errorf("%d sessions are ended, %v", len(ids), err)
 		}
 	})
+}
+
+// A standalone has no cluster time, also if the application has one of another deployment.
+func TestAStandaloneGetsNoClusterTime(t *testing.T) {
+	other, err := bson.Marshal(doc("$clusterTime", doc("clusterTime", bson.Timestamp{T: 1})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		run  func() (*mongotest.Deployment, error)
+		want bool
+	}{"a standalone": {standalone, false}, "a replica set": {replicaSet, true}} {
+		inside(t, c.run, nil, func(w *world) {
+			s, ctx := w.session()
+			defer s.EndSession(w.ctx)
+			w.must(s.AdvanceClusterTime(other))
+			w.must(w.client.Ping(ctx, nil))
+			_, err := w.started("ping")[0].Command.LookupErr("$clusterTime")
+			if sent := err == nil; sent != c.want {
+				t.Errorf("%s: a $clusterTime was sent: %t", name, sent)
+			}
+		})
+	}
 }

@@ -384,3 +384,22 @@ func TestAWriteThatTheServerExecutedPinsUnlessItIsRetried(t *testing.T) {
 		})
 	}
 }
+
+// The first attempt is answered and pins; the second one, on its connection, is not answered and pins nothing.
+func TestAnAttemptWithoutAnAnswerDoesNotPin(t *testing.T) {
+	in(t, func(w *world) {
+		n := 0
+		w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			if n++; n == 1 {
+				return mongotest.NewReply(doc("ok", 1, "errorLabels", bson.A{labelRetryableWrite}, "writeConcernError", doc("code", 91, "errmsg", "m")))
+			}
+			return mongotest.Once(mongotest.Fault{LoseReply: true})(r, next)
+		})
+		o := op(Write, constant("insert", "c", "documents", bson.A{doc("_id", 1)}))
+		o.Pin, o.ReadConcern = new(Pin), nil
+		err := w.runner.Run(w.Context(), o)
+		if err == nil || n != 2 || o.Pin.Server() != nil {
+			t.Errorf("%d attempts pinned to %v: %v", n, o.Pin.Server(), err)
+		}
+	})
+}
