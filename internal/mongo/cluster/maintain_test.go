@@ -153,3 +153,33 @@ func TestWithoutItsOptionsNoPoolIsMaintained(t *testing.T) {
 		}
 	}
 }
+
+// Checkouts rely on the connections that are being made for minPoolSize, but not on one that has failed.
+func TestNoCheckoutWaitsForAConnectionOfTheMaintenanceThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed, dials := make(chan struct{}), 0
+		p := &peer{hello: standalone()}
+		s := bare(t, p, func(cfg *Config) { cfg.MinPoolSize = 1 })
+		p.set(func(p *peer) {
+			p.dial = func(context.Context) error {
+				if dials++; dials == 1 {
+					return errDown
+				}
+				<-proceed
+				return nil
+			}
+		})
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		found(t, s, standalone())
+		pass(t, maintenanceInterval) // the first connection has failed, the second one is being made
+		counters(t, s, 1, 0, 1)
+		one := async(func() *Conn { return checkOut(t, s) })
+		unsettled(t, "the first checkout", one)
+		two := async(func() *Conn { return checkOut(t, s) })
+		unsettled(t, "the second checkout", two)
+		counters(t, s, 2, 0, 2)
+		close(proceed)
+		s.CheckIn(settled(t, "the first checkout", one))
+		s.CheckIn(settled(t, "the second checkout", two))
+	})
+}

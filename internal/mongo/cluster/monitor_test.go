@@ -278,3 +278,20 @@ func TestADirectConnectionToAMemberWithoutDataCanBeUsed(t *testing.T) {
 		}
 	})
 }
+
+// The operation whose network error cancels the check makes the server Unknown. If the handshake of another operation has made
+// it known again when the monitor looks, no selection would ask for the check that was cancelled.
+func TestACheckThatWasCancelledIsMadeAgainIfTheServerIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, nil)
+		s := selected(t, c)
+		p.hang()
+		pass(t, c.cfg.HeartbeatInterval) // a check hangs now
+		p.set(func(p *peer) { p.script = nil })
+		before := p.hellos()
+		s.cancelCheck()
+		pass(t, MinHeartbeatInterval)
+		p.wantHellos(t, before+1)
+	})
+}
