@@ -2,7 +2,8 @@
 //
 //	go -C .ci/release run . [-dry-run] [-out FOLDER] v0.1.0
 //
-// It checks that the working tree is clean, that the version follows the last tag and that CHANGELOG.md has a section for it; compares the
+// It checks that the working tree is clean, that the version follows the last tag, that CHANGELOG.md has a section for it, and that every part
+// of .ci/scheduled has passed on this commit, or on one that differs only in docs/SCHEDULED.md and CHANGELOG.md; compares the
 // exported API with that of the last tag and prints the differences; looks for known vulnerabilities if their database can be reached;
 // builds cmd/holdfast for five platforms with checksums; and makes the annotated tag. It pushes nothing. With -dry-run it does all but the
 // tag.

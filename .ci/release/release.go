@@ -35,7 +35,7 @@ func (r *release) make() error {
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	r.clone = filepath.Join(temp, "clone")
-	for _, step := range []func() error{r.checkTree, r.checkVersion, r.checkChangelog, r.makeClone, r.compareAPI, r.checkVulnerabilities, r.build, r.tag} {
+	for _, step := range []func() error{r.checkTree, r.checkVersion, r.checkChangelog, r.checkScheduled, r.makeClone, r.compareAPI, r.checkVulnerabilities, r.build, r.tag} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -35,6 +35,10 @@ func newRepository(t *testing.T) *repository {
 	r.write("internal/q/q.go", "package q\n\n// G does nothing.\nfunc G() {}\n")
 	r.write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n- later\n\n## 0.1.0 - 2026-11-24\n\n"+firstChanges+"\n## 0.0.1\n")
 	r.write(".gitignore", "/dist/\n")
+	r.write(".ci/scheduled", "#!/bin/sh\necho one; echo two\n")
+	if err := os.Chmod(filepath.Join(r.dir, ".ci/scheduled"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	r.commit()
 	return r
 }
@@ -59,10 +63,23 @@ func (r *repository) write(name, text string) {
 	}
 }
 
+// commit commits all changes, and then that every part of .ci/scheduled has passed on this commit.
 func (r *repository) commit() {
+	r.Helper()
+	r.commitOnly()
+	head := r.git("rev-parse", "HEAD")
+	r.write("docs/SCHEDULED.md", scheduledRow("one", head, "passed")+scheduledRow("two", head, "passed"))
+	r.commitOnly()
+}
+
+func (r *repository) commitOnly() {
 	r.Helper()
 	r.git("add", "-A")
 	r.git("commit", "--quiet", "-m", "a change")
+}
+
+func scheduledRow(part, commit, result string) string {
+	return fmt.Sprintf("| %s | %s | 2026-11-27 | %s | 12 |\n", part, commit, result)
 }
 
 // release makes a release. Only two platforms are built, of which this one is the first.
@@ -185,6 +202,32 @@ func TestWhatIsNotReleased(t *testing.T) {
 	}
 	if tags := r.tags(); tags != "v0.0.9" {
 		t.Errorf("the tags are %s", tags)
+	}
+}
+
+func TestNothingIsReleasedUnlessEveryScheduledPartPassedOnItsCommit(t *testing.T) {
+	r := newRepository(t)
+	tested, record := r.git("rev-parse", "HEAD~1"), "docs/SCHEDULED.md"
+	r.write("CHANGELOG.md", "## 0.1.0\n- a text that came later\n")
+	r.commitOnly()
+	for _, c := range []struct{ name, table, says string }{
+		{"no result of a part", scheduledRow("one", tested, "passed"), "no result of two"},
+		{"a part that failed", scheduledRow("one", tested, "passed") + scheduledRow("two", tested, "failed"), `the result of two is "failed"`},
+		{"a part that did not end", scheduledRow("one", tested, "not ended") + scheduledRow("two", tested, "passed"), `the result of one is "not ended"`},
+		{"two commits", scheduledRow("one", tested, "passed") + scheduledRow("two", r.git("rev-parse", "HEAD"), "passed"), "all must pass on one commit"},
+		{"passed", scheduledRow("two", tested, "passed") + scheduledRow("one", tested, "passed"), ""},
+	} {
+		r.write(record, c.table)
+		r.commitOnly()
+		err := r.release("v0.1.0", func(r *release) { r.dryRun = true })
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.says)
+		}
+	}
+	r.write("p/p.go", "package p\n\n// F does something else.\nfunc F() {}\n")
+	r.commitOnly()
+	if err := r.release("v0.1.0", nil); err == nil || !strings.Contains(err.Error(), "differs in p/p.go") {
+		t.Errorf("another file has changed: %v", err)
 	}
 }
 

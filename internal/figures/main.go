@@ -2,12 +2,14 @@
 // repository's root, reads the lines "figure NAME VALUE" of its output, and writes the value and the date into the
 // last column of the table.
 //
-//	go run ./internal/figures [NAME ...]   # only the rows with these names, if any are given
+//	go run ./internal/figures [-n] [-command REGEXP] [NAME ...]
 //
-// It exits with 1 if a command fails or does not print a figure of its rows.
+// With names, or with an expression for the commands, it measures only their rows. With -n it leaves the table as it is. It exits
+// with 1 if a command fails or does not print a figure of its rows.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,13 +32,20 @@ const (
 var figureLine = regexp.MustCompile(`(?m)^\s*figure (\S+) (\S+)\s*$`)
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	onlyPrint := flag.Bool("n", false, "print the figures, and leave the table as it is")
+	command := flag.String("command", "", "measure only the rows whose commands match this regular expression")
+	flag.Parse()
+	if err := run(flag.Args(), *command, *onlyPrint); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string) error {
+func run(names []string, command string, onlyPrint bool) error {
+	wanted, err := regexp.Compile(command)
+	if err != nil {
+		return fmt.Errorf("-command: %w", err)
+	}
 	text, err := os.ReadFile(table)
 	if err != nil {
 		return err
@@ -53,6 +62,9 @@ func run(names []string) error {
 			continue
 		}
 		command := strings.Trim(cells[columnCommand], " `")
+		if !wanted.MatchString(command) {
+			continue
+		}
 		if measured[command] == nil {
 			if measured[command], err = measure(command); err != nil {
 				return err
@@ -64,6 +76,9 @@ func run(names []string) error {
 		}
 		cells[columnLast] = fmt.Sprintf(" %s, %s ", value, time.Now().UTC().Format(time.DateOnly))
 		lines[i] = strings.Join(cells, "|")
+	}
+	if onlyPrint {
+		return nil
 	}
 	return os.WriteFile(table, []byte(strings.Join(lines, "\n")), 0o644)
 }

@@ -31,7 +31,8 @@ var clients = []client{
 		name: "node", dir: "node",
 		setup: [][]string{
 			{"cp", "package.json", "package-lock.json", "scenario.cjs", "${OUT}"},
-			{"npm", "ci", "--prefix", "${OUT}", "--silent", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"},
+			{"sh", "-c", "cmp -s package-lock.json '${OUT}/installed' || " +
+				"{ npm ci --prefix '${OUT}' --silent --prefer-offline --no-audit --no-fund --ignore-scripts && cp package-lock.json '${OUT}/installed'; }"},
 		},
 		run: []string{"node", "${OUT}/scenario.cjs"},
 	},

@@ -8,6 +8,13 @@ import (
 
 var steps = []string{"key-value", "binary", "sub-document", "bulk", "durability", "query", "lost reply", "rebalance", "failover"}
 
+// TestInstall installs what the SDKs need. The folders are kept, so TestScenario downloads nothing afterwards.
+func TestInstall(t *testing.T) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) { c.prepare(t) })
+	}
+}
+
 // TestScenario plays the scenario with each SDK and looks, from the server's side, whether what it was about happened.
 func TestScenario(t *testing.T) {
 	program := build(t)

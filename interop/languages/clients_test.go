@@ -70,7 +70,8 @@ func node(version, module string) client {
 		name: "node-" + version, driver: "nodejs " + version, dir: "node", crashAtFind: true,
 		setup: [][]string{
 			{"cp", "package.json", "package-lock.json", "scenario.mjs", "${OUT}"},
-			{"npm", "ci", "--prefix", "${OUT}", "--silent", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"},
+			{"sh", "-c", "cmp -s package-lock.json '${OUT}/installed' || " +
+				"{ npm ci --prefix '${OUT}' --silent --prefer-offline --no-audit --no-fund --ignore-scripts && cp package-lock.json '${OUT}/installed'; }"},
 		},
 		run: []string{"node", "${OUT}/scenario.mjs", module},
 	}

@@ -12,6 +12,13 @@ import (
 
 var steps = []string{"crud", "cursor", "transaction", "change stream", "lost reply", "fail-over"}
 
+// TestInstall installs what the clients need and builds their programs. The folders are kept, so TestScenario downloads nothing afterwards.
+func TestInstall(t *testing.T) {
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) { c.prepare(t) })
+	}
+}
+
 // TestScenario plays the scenario with each client and looks, from the server's side, whether what it was about happened.
 func TestScenario(t *testing.T) {
 	for _, c := range clients() {

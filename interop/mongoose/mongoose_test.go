@@ -59,9 +59,12 @@ func install(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	run(t, folder, nil, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	run(t, folder, nil, "npm", "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	return folder
 }
+
+// TestInstall downloads the packages of the application into npm's cache, from which the other test has them.
+func TestInstall(t *testing.T) { install(t) }
 
 var dbVersion = regexp.MustCompile(`db version v(\S+)`)
 
