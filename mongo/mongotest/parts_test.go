@@ -14,7 +14,7 @@ import (
 )
 
 // manyDocuments take much longer than a write keeps the set's mutex.
-const manyDocuments = 20_000
+const manyDocuments = 5_000
 
 var everyDocument = bson.D{}
 
