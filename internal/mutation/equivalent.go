@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -86,9 +87,13 @@ func (e equivalence) is(m *mutant, line string) bool {
 	return m.file.name == e.file && (m.function == e.function || m.function == "" && e.function == outside) && before == e.line && after == line
 }
 
-// check refuses an entry that is no mutant of the code as it is now.
-func (all equivalences) check(sites []site) error {
+// check refuses an entry of one of the packages that is no mutant of its code as it is now.
+func (all equivalences) check(sources []*source) error {
+	sites := sitesOf(sources)
 	for _, e := range all {
+		if !slices.ContainsFunc(sources, func(s *source) bool { return s.path == e.in() }) {
+			continue
+		}
 		for _, line := range e.mutants {
 			among := func(s site) bool {
 				return slices.ContainsFunc(s.mutants, func(m *mutant) bool { return e.is(m, line) })
@@ -100,6 +105,9 @@ func (all equivalences) check(sites []site) error {
 	}
 	return nil
 }
+
+// in returns the package of the entry's file.
+func (e equivalence) in() string { return "./" + path.Dir(e.file) }
 
 // without returns the sites without the mutants that are listed.
 func (all equivalences) without(sites []site) []site {

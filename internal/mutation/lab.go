@@ -18,13 +18,19 @@ import (
 
 // lab tests mutants.
 type lab struct {
-	dir string
-	// suites are the packages whose tests are run for a mutant of a package, its own first.
-	suites map[string][]string
-	// limits are how long the tests of a package may take.
-	limits map[string]time.Duration
+	dir    string
+	module func() (module, error)
 
-	compiling sync.Mutex // the importer is not safe for concurrent use
+	mu        sync.Mutex
+	limits    map[string]*limit // of the tests of each package
+	compiling sync.Mutex        // the importer is not safe for concurrent use
+}
+
+// limit is how long the tests of a package may take. It is measured when they are first needed.
+type limit struct {
+	once sync.Once
+	most time.Duration
+	err  error // they do not pass without a mutant
 }
 
 // result is what came of one mutant.
@@ -43,29 +49,37 @@ const (
 	memory = 12 << 20
 )
 
-// newLab runs the tests without a mutant: they must pass, in the second run at least, and what they take sets the limits.
-func newLab(ctx context.Context) (*lab, error) {
-	l := &lab{suites: map[string][]string{}, limits: map[string]time.Duration{}}
-	above, err := importers()
+func newLab() (*lab, error) {
+	dir, err := os.MkdirTemp("", "mutation")
 	if err != nil {
 		return nil, err
 	}
-	for _, target := range targets {
-		l.suites[target] = above[target]
+	return &lab{dir: dir, module: sync.OnceValues(listModule), limits: map[string]*limit{}}, nil
+}
+
+func (l *lab) close() { _ = os.RemoveAll(l.dir) }
+
+// limit returns how long the tests of a package may take. Without a mutant they must pass, in the second run at least, and
+// what they take sets the limit.
+func (l *lab) limit(ctx context.Context, p string) (time.Duration, error) {
+	l.mu.Lock()
+	of := l.limits[p]
+	if of == nil {
+		of = new(limit)
+		l.limits[p] = of
 	}
-	for _, p := range slices.Concat(targets, observers) {
+	l.mu.Unlock()
+	of.once.Do(func() {
 		took, out, err := l.withoutMutant(ctx, p)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			fmt.Fprintf(os.Stderr, "mutation: the tests of %s failed without a mutant, and are run once more: %v\n%s\n", p, err, out)
 			took, out, err = l.withoutMutant(ctx, p)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("the tests of %s do not pass without a mutant: %w\n%s", p, err, out)
+		if of.most = max(leastLimit, slowness*took); err != nil {
+			of.err = fmt.Errorf("the tests of %s do not pass without a mutant: %w\n%s", p, err, out)
 		}
-		l.limits[p] = max(leastLimit, slowness*took)
-	}
-	l.dir, err = os.MkdirTemp("", "mutation")
-	return l, err
+	})
+	return of.most, of.err
 }
 
 // withoutMutant runs the tests of a package, and returns how long they took.
@@ -73,39 +87,6 @@ func (l *lab) withoutMutant(ctx context.Context, p string) (time.Duration, []byt
 	start := time.Now()
 	out, err := l.goCommand(ctx, "test", "-count=1", "-vet=all", p)
 	return time.Since(start), out, err
-}
-
-func (l *lab) close() { _ = os.RemoveAll(l.dir) }
-
-// importers returns for each package itself and those of targets and observers that import it, tests included, in their
-// order.
-func importers() (map[string][]string, error) {
-	all := slices.Concat(targets, observers)
-	above := map[string][]string{}
-	for _, p := range all {
-		out, err := goCommand("list", "-deps", "-test", "-json=Dir", p)
-		if err != nil {
-			return nil, err
-		}
-		deps := map[string]bool{}
-		for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-			var dep struct{ Dir string }
-			if err := d.Decode(&dep); err != nil {
-				return nil, err
-			}
-			deps[dep.Dir] = true
-		}
-		for _, below := range all {
-			dir, err := filepath.Abs(below)
-			if err != nil {
-				return nil, err
-			}
-			if deps[dir] {
-				above[below] = append(above[below], p)
-			}
-		}
-	}
-	return above, nil
 }
 
 // test tests mutants in their order until n of them were valid. Which these are does not depend on the number of
@@ -165,13 +146,20 @@ func (l *lab) one(ctx context.Context, m *mutant) (r result, ok bool) {
 	if err != nil {
 		return result{mutant: m, err: err}, true
 	}
-	for i, p := range l.suites[m.source.path] {
+	all, err := l.module()
+	if err != nil {
+		return result{mutant: m, err: err}, true
+	}
+	for i, p := range observers(all, m.source.path) {
 		vet := "-vet=off"
 		if i == 0 {
 			vet = "-vet=all"
 		}
-		limit := fmt.Sprintf("-timeout=%v", l.limits[p])
-		out, err := l.goCommand(ctx, "test", "-overlay", overlay, "-count=1", "-failfast", vet, limit, p)
+		most, err := l.limit(ctx, p)
+		if err != nil {
+			return result{mutant: m, err: err}, true
+		}
+		out, err := l.goCommand(ctx, "test", "-overlay", overlay, "-count=1", "-failfast", vet, fmt.Sprintf("-timeout=%v", most), p)
 		switch {
 		case err == nil:
 		case bytes.Contains(out, []byte("[build failed]")): // what vet finds included

@@ -1,7 +1,10 @@
-// Command mutation tests the tests: it changes one line of the engine or of the client's core at a time, runs the tests
-// that could notice, and prints each change that no test noticed.
+// Command mutation tests the tests: it changes one line at a time, runs the tests that could notice, and prints each change
+// that no test noticed.
 //
-//	go run ./internal/mutation [-seed N] [-n N] [-in PACKAGE] [-v]
+//	go run ./internal/mutation [-seed N] [-n N] [-v] [PACKAGE ...]
+//
+// It changes lines of the packages, for example ./internal/couchbase/...; without any, of the engine and of the MongoDB
+// client's core. The tests that could notice are the package's own, and then those of the packages that import it.
 //
 // The last line is "figure mutants-survived-percent X". It exits with 1 if X is above the bar, or if the table of
 // equivalent mutants (equivalent.txt) does not hold. The working tree is never changed: the go command sees each mutant
@@ -22,24 +25,19 @@ import (
 // bar is how many of a hundred mutants may survive.
 const bar = 5.0
 
-// targets are the packages that are mutated, in the order in which tests run: a package stands above those that it
-// imports.
+// targets are the packages that are mutated unless others are named.
 var targets = []string{
 	"./retry", "./internal/mongo/topology", "./internal/mongo/auth", "./internal/mongo/cluster", "./internal/mongo/operation",
 }
-
-// observers are packages that only notice.
-var observers = []string{"./mongo"}
 
 func main() {
 	seed := flag.Uint64("seed", 1, "which mutants are drawn")
 	n := flag.Int("n", 60, "how many are drawn")
 	workers := flag.Int("p", runtime.GOMAXPROCS(0), "how many are tested at the same time")
-	in := flag.String("in", "", "draw only mutants of this package, for example ./retry")
 	verbose := flag.Bool("v", false, "print each mutant and the package whose tests noticed it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, options{seed: *seed, n: *n, workers: *workers, in: *in, verbose: *verbose})
+	err := run(ctx, options{seed: *seed, n: *n, workers: *workers, verbose: *verbose, packages: flag.Args()})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
@@ -50,15 +48,18 @@ func main() {
 type options struct {
 	seed       uint64
 	n, workers int
-	in         string
 	verbose    bool
+	packages   []string // as the go command is given them; none: targets
 }
 
 func run(ctx context.Context, o options) error {
 	if o.n < 1 || o.workers < 1 {
 		return fmt.Errorf("-n is %d and -p is %d; both must be at least 1", o.n, o.workers)
 	}
-	all, err := allSites()
+	if len(o.packages) == 0 {
+		o.packages = targets
+	}
+	sources, err := loadSources(o.packages)
 	if err != nil {
 		return err
 	}
@@ -66,11 +67,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := equivalent.check(all); err != nil {
+	if err := equivalent.check(sources); err != nil {
 		return err
 	}
-	drawn := draw(equivalent.without(all), o)
-	lab, err := newLab(ctx)
+	drawn := draw(equivalent.without(sitesOf(sources)), o)
+	lab, err := newLab()
 	if err != nil {
 		return err
 	}

@@ -64,17 +64,13 @@ func (m *mutant) key() string {
 	return strings.Join([]string{m.source.path, m.function, m.operator, strings.TrimSpace(line), fmt.Sprint(column)}, "\x00")
 }
 
-// allSites returns every site of the targets, in the order of the files. It must be called in the repository's root.
-func allSites() ([]site, error) {
-	sources, err := loadSources(targets)
-	if err != nil {
-		return nil, err
-	}
+// sitesOf returns every site of packages, in the order of the files.
+func sitesOf(sources []*source) []site {
 	var all []site
 	for _, s := range sources {
 		all = append(all, s.sites()...)
 	}
-	return all, nil
+	return all
 }
 
 // sites returns every site of a package. Of sites with the same key the later ones get a number.
@@ -100,9 +96,6 @@ func draw(all []site, o options) []*mutant {
 	}
 	var order []ranked
 	for _, s := range all {
-		if o.in != "" && o.in != s.mutants[0].source.path {
-			continue
-		}
 		rank := hash(o.seed, s.key)
 		order = append(order, ranked{rank, s.mutants[rank%uint64(len(s.mutants))]})
 	}

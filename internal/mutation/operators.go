@@ -60,12 +60,16 @@ func (v *finder) visit(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.IfStmt:
 		v.negate(n.Cond)
+		v.force(n)
 	case *ast.ForStmt:
 		v.negate(n.Cond)
 	case *ast.CaseClause:
 		v.caseClause(n)
+	case *ast.AssignStmt:
+		v.pairs(n)
 	case *ast.BinaryExpr:
 		v.binary(n)
+		v.operands(n)
 	case *ast.BasicLit:
 		v.number(n)
 	case *ast.Ident:
@@ -73,6 +77,10 @@ func (v *finder) visit(n ast.Node) {
 		v.constant(n)
 	case *ast.CallExpr:
 		v.appended(n)
+		v.appends(n)
+		v.clone(n)
+	case *ast.CompositeLit:
+		v.fields(n)
 	case *ast.BlockStmt:
 		v.removeFrom(n.List)
 	case *ast.CommClause:
@@ -104,10 +112,15 @@ func (v *finder) negate(cond ast.Expr) {
 	if cond == nil {
 		return
 	}
-	if b, ok := cond.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
+	if isEquality(cond) {
 		return
 	}
 	v.add("negate the condition", cond.Pos(), cond.End(), "!("+v.text(cond)+")")
+}
+
+func isEquality(e ast.Expr) bool {
+	b, ok := e.(*ast.BinaryExpr)
+	return ok && (b.Op == token.EQL || b.Op == token.NEQ)
 }
 
 func (v *finder) caseClause(c *ast.CaseClause) {
