@@ -77,3 +77,20 @@ func TestTheOptionalFieldsTakeRoomFromTheStatements(t *testing.T) {
 		t.Errorf("a command that lacks a byte for two statements has %d", end)
 	}
 }
+
+// One large operation must not hold its memory for as long as the process lives.
+func TestTheMemoryOfALargeOperationIsNotRecycled(t *testing.T) {
+	large := newScratch()
+	large.b = make([]byte, keptScratch+1)
+	large.release()
+	if newScratch() == large {
+		t.Errorf("a buffer of %d bytes was kept", cap(large.b))
+	}
+	b := newBatches(t.Context(), &Collection{}, true)
+	b.makeRoom(keptStatements + 1)
+	list := b.list
+	b.release()
+	if statementLists.Get().(*[]statement) == list {
+		t.Errorf("a list of %d statements was kept", cap(b.statements))
+	}
+}

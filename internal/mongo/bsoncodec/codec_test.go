@@ -143,3 +143,12 @@ func TestValuesAreDecodedAsByTheGeneralDecoder(t *testing.T) {
 		}
 	}
 }
+
+func TestTheBufferOfALargeDocumentIsNotKept(t *testing.T) {
+	if _, err := appendGeneral(nil, bson.D{{Key: "b", Value: make([]byte, keptBuffer+1)}}); err != nil {
+		t.Fatal(err)
+	}
+	if next := generalEncoders.Get().(*generalEncoder); cap(next.out) > keptBuffer {
+		t.Errorf("a buffer of %d bytes was kept", cap(next.out))
+	}
+}

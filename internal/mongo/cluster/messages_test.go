@@ -203,3 +203,17 @@ func TestALargeMessageArrivesWhole(t *testing.T) {
 		}
 	}
 }
+
+// A stream of hellos is never checked in, so the buffer itself drops what a large message has grown.
+func TestTheBufferOfALargeMessageIsNotKeptForTheNextOne(t *testing.T) {
+	var b messageBuffer
+	for _, size := range []int{keptBuffer, 10} {
+		m := streamed(t, 1, 0, false, bson.D{{Key: "b", Value: make([]byte, size)}})
+		if _, err := b.next(bytes.NewReader(m), wire.MaxMessageLength); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cap(b.bytes) > keptBuffer {
+		t.Errorf("the buffer has %d bytes after a small message", cap(b.bytes))
+	}
+}
