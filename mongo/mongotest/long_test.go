@@ -200,7 +200,7 @@ func TestTheEndOfAClientEndsItsLongCommand(t *testing.T) {
 
 // Writes that give up the mutex while they are evaluated are as exact as the others.
 func TestWritesThatPauseAreExact(t *testing.T) {
-	const documents, rounds = 40, 5
+	const documents, rounds = 40, 2
 	rs := mongotest.RunReplicaSetT(t, 1)
 	client := connect(t, rs)
 	c := client.Database("db").Collection("c")

@@ -1,6 +1,7 @@
 package mongotest_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -23,11 +24,8 @@ func TestSafety(t *testing.T) {
 		{4, []mongotest.Option{mongotest.Member(3, mongotest.Votes(0), mongotest.Priority(0), mongotest.Hidden()), mongotest.ReplicationDelay(20 * time.Millisecond)}},
 		{5, []mongotest.Option{mongotest.Member(4, mongotest.Arbiter()), priority(0, 3), mongotest.Member(1, mongotest.Lag(200*time.Millisecond))}},
 	}
-	seeds := 40
-	if testing.Short() {
-		seeds = 5
-	}
-	for seed := range seeds {
+	few := 2 * len(kinds)
+	for seed := range cmp.Or(*seedsFlag, few) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			kind := kinds[seed%len(kinds)]
 			opts := append([]mongotest.Option{mongotest.Seed(int64(seed)), mongotest.ElectionTimeout(time.Second)}, kind.opts...)

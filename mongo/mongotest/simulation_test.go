@@ -1,7 +1,9 @@
 package mongotest_test
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,15 +17,15 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
+// seedsFlag is for both kinds of random lives: TestSimulation and TestSafety.
+var seedsFlag = flag.Int("seeds", 0, "how many random lives of a set each of the two tests runs; 0 means a few")
+
 // TestSimulation lets writers, each with a session of its own, increment one document while members die, lose each other
 // and fall silent. Every writer retries a statement, with the same transaction number, until it is acknowledged by a
 // majority; then it must have been applied exactly once.
 func TestSimulation(t *testing.T) {
-	seeds := uint64(25)
-	if testing.Short() {
-		seeds = 3
-	}
-	for seed := range seeds {
+	const few = 4 // one for each delay
+	for seed := range uint64(cmp.Or(*seedsFlag, few)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T, rs *mongotest.Deployment) { simulate(t, rs, seed) },
 				mongotest.Latency(200*time.Microsecond, 2*time.Millisecond), mongotest.Seed(int64(seed)),
