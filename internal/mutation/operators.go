@@ -262,7 +262,8 @@ func (v *finder) boolean(id *ast.Ident) {
 }
 
 // constant puts another constant of the same type, or another variable of a package that is used like one, in the place
-// of the named one. Constants of the types that Go itself declares are of one kind if their names begin alike.
+// of the named one. Constants of the types that Go itself declares are of one kind if their names begin alike. Two constants
+// of one value do the same.
 func (v *finder) constant(id *ast.Ident) {
 	object := v.source.info.Uses[id]
 	if object == nil || object.Pkg() == nil || object.Parent() != object.Pkg().Scope() {
@@ -283,10 +284,10 @@ func alike(a, b types.Object) bool {
 		return false
 	}
 	named, isNamed := a.Type().(*types.Named)
-	switch a.(type) {
+	switch a := a.(type) {
 	case *types.Const:
-		_, ok := b.(*types.Const)
-		return ok && (isNamed || firstWord(a.Name()) == firstWord(b.Name()))
+		b, ok := b.(*types.Const)
+		return ok && (isNamed || firstWord(a.Name()) == firstWord(b.Name())) && !constant.Compare(a.Val(), token.EQL, b.Val())
 	case *types.Var:
 		_, ok := b.(*types.Var)
 		return ok && isNamed && named.Obj().Pkg() != nil

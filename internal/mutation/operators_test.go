@@ -28,6 +28,14 @@ const (
 	stageC
 )
 
+type kind uint8
+
+const (
+	kindA     kind = 0
+	kindB     kind = 1
+	kindOther kind = 0
+)
+
 const (
 	labelA = "a"
 	labelB = "b"
@@ -165,6 +173,7 @@ func TestTheMutantsOfALine(t *testing.T) {
 			"remove the assignment: ", "swap the operator: _ = s != stageA", "swap the constant: _ = s == stageB",
 			"swap the constant: _ = s == stageC",
 		}},
+		{"two constants of one value", "_ = kindA", []string{"remove the assignment: ", "swap the constant: _ = kindB"}},
 		{"a variable that is used like a constant", "_ = reasonA", []string{
 			"remove the assignment: ", "swap the constant: _ = reasonB",
 		}},
