@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -377,6 +378,37 @@ func TestDispatchIsReported(t *testing.T) {
 		rows.Close()
 		if len(dispatched) != 2 || dispatched[0].Address != "a:1" || dispatched[0].Remote != "a:1" || dispatched[0].Local == "" || len(ends) != 2 || dispatched[0].Retries != 0 || dispatched[1].Retries != 1 || ends[0] == nil || ends[1] != nil {
 			t.Errorf("%v, %v", dispatched, ends)
+		}
+	})
+}
+
+// countingContext counts the contexts that are made of it and have not ended.
+type countingContext struct {
+	context.Context
+	done chan struct{}
+	open atomic.Int64
+}
+
+func (c *countingContext) Done() <-chan struct{} { return c.done }
+
+// AfterFunc is what the package context asks for when it makes a context of another type's.
+func (c *countingContext) AfterFunc(func()) (stop func() bool) {
+	c.open.Add(1)
+	return func() bool { c.open.Add(-1); return true }
+}
+
+// A ping leaves nothing behind until its timeout: a program may ping often, with a long one.
+func TestAPingEndsWithItsAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", answers(status(200, "")))
+		c, _ := cluster.client(t)
+		defer c.Close()
+		ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
+		if p := c.Ping(ctx, clustermap.Query, "a:1", time.Hour); p.Err != nil {
+			t.Fatal(p.Err)
+		}
+		if n := ctx.open.Load(); n != 0 {
+			t.Errorf("%d contexts of the ping have not ended", n)
 		}
 	})
 }
