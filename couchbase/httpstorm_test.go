@@ -17,7 +17,7 @@ import (
 // Statements that change something run while their connections are cut at any place and their contexts are cancelled: none runs again
 // after an attempt that may have been executed, and one that ends well ran once. Close leaves nothing.
 func TestStatementsRunOnceInAStormOfHTTPFaults(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range *seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 				httpStorm(t, server, client, rand.New(rand.NewPCG(seed, 0)))

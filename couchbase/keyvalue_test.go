@@ -16,23 +16,35 @@ import (
 // withCluster runs a test with a cluster in memory and a client of it, on the fake clock.
 func withCluster(t *testing.T, test func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster), opts ...couchbasetest.Option) {
 	t.Helper()
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		client := connect(t, server, couchbase.ClusterOptions{})
+		defer client.Close(nil)
+		test(t, server, client)
+	}, opts...)
+}
+
+// withServer runs a test on the fake clock with a cluster in memory.
+func withServer(t *testing.T, test func(t *testing.T, server *couchbasetest.Cluster), opts ...couchbasetest.Option) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server, err := couchbasetest.Run(append([]couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.VBuckets(16)}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer server.Close()
-		client := connect(t, server, couchbase.ClusterOptions{})
-		defer client.Close(nil)
-		test(t, server, client)
+		test(t, server)
 	})
 }
 
-// connect returns a client of a cluster in memory.
+// connect returns a client of a cluster in memory. Unless the options say otherwise it logs in with PLAIN: SCRAM is slow on purpose, and has
+// tests of its own.
 func connect(t *testing.T, server *couchbasetest.Cluster, o couchbase.ClusterOptions) *couchbase.Cluster {
 	t.Helper()
 	if o.Authenticator == nil {
 		o.Authenticator = couchbase.PasswordAuthenticator{Username: server.Username(), Password: server.Password()}
+	}
+	if o.SecurityConfig.AllowedSaslMechanisms == nil {
+		o.SecurityConfig.AllowedSaslMechanisms = []couchbase.SaslMechanism{couchbase.PlainSaslMechanism}
 	}
 	client, err := couchbase.Open(server.ConnectionString(), couchbase.Config{Dial: server.Dialer().DialContext}, o)
 	if err != nil {

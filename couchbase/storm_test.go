@@ -3,6 +3,7 @@ package couchbase_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -280,7 +281,8 @@ func newStorm(t *testing.T, seed uint64, opts ...couchbasetest.Option) *storm {
 	return s
 }
 
-const stormSeeds uint64 = 4
+// seeds repeats the storms: the many seeds of a search for rare defects are not needed each time.
+var seeds = flag.Uint64("seeds", 1, "how many seeds each storm has, on each kind of server")
 
 // servers are the kinds of servers that take turns.
 var servers = [][]couchbasetest.Option{
@@ -293,12 +295,12 @@ var servers = [][]couchbasetest.Option{
 // Each acknowledged write is there once, none is applied twice, and an error that says that its write was not applied is right,
 // whatever happens to the cluster.
 func TestTheJournalAgreesWithTheResultsInAStorm(t *testing.T) {
-	for seed := range stormSeeds {
+	for seed := range *seeds * uint64(len(servers)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				opts := []couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.Latency(100*time.Microsecond, 2*time.Millisecond)}
 				s := newStorm(t, seed, append(opts, servers[seed%uint64(len(servers))]...)...)
-				s.run(seed, 40)
+				s.run(seed, 16)
 				pause(10 * time.Millisecond) // the ends of the connections travel, too
 				synctest.Wait()
 				if n := s.server.Counters().Current; n != 0 {
