@@ -44,7 +44,7 @@ func TestAllocations(t *testing.T) {
 	}
 	defer client.Close(nil)
 	bucket := client.Bucket("bucket")
-	if err := bucket.WaitUntilReady(10*time.Second, nil); err != nil {
+	if err := bucket.WaitUntilReady(time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
 	c := bucket.DefaultCollection()

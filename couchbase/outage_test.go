@@ -13,13 +13,17 @@ import (
 )
 
 // TestAnOutageInMilliseconds measures what an outage of 30 s takes of real time, everything included from the start of the servers to the
-// client's end. Because the machine may be busy, the fastest run is held against one and a half times the bar.
+// client's end. The figure has the bar: a busy machine makes the time longer.
 func TestAnOutageInMilliseconds(t *testing.T) {
 	const outage = 30 * time.Second
 	times := make([]time.Duration, 20)
 	for i := range times {
 		began := time.Now()
-		withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+			client := connect(t, server, couchbase.ClusterOptions{SecurityConfig: couchbase.SecurityConfig{
+				AllowedSaslMechanisms: []couchbase.SaslMechanism{couchbase.ScramSha512SaslMechanism}, // as by default
+			}})
+			defer client.Close(nil)
 			c := client.Bucket("default").DefaultCollection()
 			must[*couchbase.MutationResult](t)(c.Upsert("id", "value", nil))
 			forAllNodes(server, (*couchbasetest.Cluster).Kill)
@@ -34,7 +38,4 @@ func TestAnOutageInMilliseconds(t *testing.T) {
 	}
 	slices.Sort(times)
 	fmt.Printf("figure cb-outage-30s-ms %.2f\n", float64(times[len(times)/2])/float64(time.Millisecond))
-	if least, limit := times[0], 30*time.Millisecond; least > limit {
-		t.Errorf("%v at least, want at most %v", least, limit)
-	}
 }

@@ -115,14 +115,13 @@ func TestALoneCallerNoticesAnEndThatCameBefore(t *testing.T) {
 	conn.reader = reader
 	conn.mu.Unlock()
 	var a Reply
-	err := conn.RoundTrip(&Request{Opcode: memd.OpStat, Deadline: time.Now().Add(20 * time.Millisecond)}, &a)
-	if <-ended; !errors.Is(err, ErrDeadline) {
+	if err := conn.RoundTrip(&Request{Opcode: memd.OpStat, Cancelled: ended}, &a); !errors.Is(err, ErrCancelled) {
 		t.Fatalf("error %v", err)
 	}
 	conn.mu.Lock()
 	conn.reader = nil
 	conn.mu.Unlock()
-	err = conn.RoundTrip(&Request{Opcode: memd.OpNoop}, &a)
+	err := conn.RoundTrip(&Request{Opcode: memd.OpNoop}, &a)
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Stage != retry.StageInFlight || !errors.Is(err, ErrClosed) {
 		t.Errorf("error %v", err)
@@ -257,9 +256,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			running.Wait()
 		})
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines; there were %d before", runtime.NumGoroutine(), before)
-		}
+	for runtime.NumGoroutine() > before { // if one is left, the time limit of the tests prints it
+		runtime.Gosched()
 	}
 }
