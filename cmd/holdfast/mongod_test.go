@@ -42,7 +42,11 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // otherwise programs that are started under nohup would ignore it
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // under nohup, or in a shell's background, the programs would ignore it too
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	testscript.Main(allTests{m}, map[string]func(){"holdfast": main})
 }
 
