@@ -102,7 +102,8 @@ func TestTheBreakersOfTheEndpointsUsedMostRecentlyAreKept(t *testing.T) {
 	e := made(t, Options{Strategy: Once(), EndpointBreaker: opensAt(1)})
 	kept := e.Breaker("used again and again")
 	once := e.Breaker("used once")
-	for i := range 10 * keptEndpoints {
+	const others = 4 * keptEndpoints
+	for i := range others {
 		if first := e.Breaker(fmt.Sprint(i)); e.Breaker(fmt.Sprint(i)) != first {
 			t.Fatal("two calls have two breakers for one endpoint")
 		}
@@ -116,7 +117,7 @@ func TestTheBreakersOfTheEndpointsUsedMostRecentlyAreKept(t *testing.T) {
 	if e.Breaker("used once") == once {
 		t.Error("an endpoint that was not used for long is still kept")
 	}
-	last := 10*keptEndpoints - keptEndpoints + 2
+	last := others - keptEndpoints + 2
 	before := e.Breaker(fmt.Sprint(last))
 	for i := range keptEndpoints - 2 {
 		e.Breaker(fmt.Sprint("new", i))

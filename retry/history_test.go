@@ -156,9 +156,9 @@ func heap() uint64 {
 }
 
 // One hour of retries: the memory and the text of the error do not grow with the number of attempts.
-func TestTheErrorOfAnHourOfRetriesIsSmall(t *testing.T) {
+func TestTheErrorOfTenMinutesOfRetriesIsSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{Min: 10 * ms, Max: 20 * ms})})
 		before := heap()
@@ -172,7 +172,7 @@ func TestTheErrorOfAnHourOfRetriesIsSmall(t *testing.T) {
 		})
 		grown := int64(heap()) - int64(before)
 		var failed *retry.Error
-		if !errors.As(err, &failed) || failed.Total != attempts || attempts < 180_000 {
+		if !errors.As(err, &failed) || failed.Total != attempts || attempts < 30_000 {
 			t.Fatalf("%d attempts, then %v", attempts, err)
 		}
 		if grown > 100_000 {
