@@ -35,6 +35,7 @@ type departure struct {
 	log     logSink
 	reached chan struct{} // gets a value each time that the something is reached
 	events  atomic.Int64  // of checkouts that began
+	made    atomic.Int64  // connections that were created and not closed, by the events
 
 	running sync.WaitGroup // the operations
 	mu      sync.Mutex
@@ -385,8 +386,13 @@ func (d *departure) depart(run func() (*mongotest.Deployment, error), configure 
 	o := options.Client().ApplyURI(d.set.URI()).SetDialer(d.dialer).SetRetryWrites(true).
 		SetLoggerOptions(options.Logger().SetSink(&d.log).SetComponentLevel(options.LogComponentServerSelection, options.LogLevelDebug)).
 		SetPoolMonitor(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
-			if e.Type == event.ConnectionCheckOutStarted {
+			switch e.Type {
+			case event.ConnectionCheckOutStarted:
 				d.events.Add(1)
+			case event.ConnectionCreated:
+				d.made.Add(1)
+			case event.ConnectionClosed:
+				d.made.Add(-1)
 			}
 		}})
 	if configure != nil {
@@ -419,13 +425,12 @@ func (d *departure) end(settled, later func()) {
 	if left := goroutinesOfTheClient(); left != "" {
 		d.Errorf("goroutines are left:\n%s", left)
 	}
-	if n := d.dialer.open.Load(); n != 0 {
-		d.Errorf("%d connections are open", n)
-	}
+	d.allClosed()
 	if d.release != nil {
 		d.release()
 		d.release = nil
 		settled()
+		d.allClosed()
 	}
 	for range 3 { // a sync.Pool keeps its values for one collection more
 		runtime.GC()
@@ -437,6 +442,14 @@ func (d *departure) end(settled, later func()) {
 	later()
 	if n := d.dialer.dials.Load() - dials; n != 0 {
 		d.Errorf("%d connections were made after Disconnect", n)
+	}
+}
+
+// allClosed checks that each connection was closed, and that its events say so once.
+func (d *departure) allClosed() {
+	d.Helper()
+	if open, made := d.dialer.open.Load(), d.made.Load(); open != 0 || made != 0 {
+		d.Errorf("%d connections are open, %d by the events", open, made)
 	}
 }
 
@@ -485,7 +498,7 @@ func TestDisconnectLeavesNothingInTheMiddleOnTCP(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			run := func() (*mongotest.Deployment, error) { return c.run() }
 			(&departure{T: t, connect: mongo.Connect}).depart(run, c.configure, c.begin, func() {
-				for until := time.Now().Add(5 * time.Second); goroutinesOfTheClient() != "" && time.Now().Before(until); {
+				for until := time.Now().Add(time.Minute); goroutinesOfTheClient() != "" && time.Now().Before(until); {
 					<-time.After(time.Millisecond)
 				}
 			}, func() {})

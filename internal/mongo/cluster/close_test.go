@@ -3,10 +3,15 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
@@ -213,5 +218,53 @@ func TestWhatDrainInterruptsFindsAClosedClient(t *testing.T) {
 		}
 		s.cluster.Close()
 		counters(t, s, 0, 0, 0)
+	})
+}
+
+// Connection Monitoring and Pooling: each connection that was created has one ConnectionClosed, before its socket is closed. The
+// application may end its cursor later, or never.
+func TestAPinnedConnectionThatCloseClosesHasItsEventOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := newListener()
+		c, p := balanced(t, nil, bson.NewObjectID())
+		open := 0 // connections when the event came
+		c.cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+			heard.monitor().Event(e)
+			if e.Type == event.ConnectionClosed {
+				synctest.Wait()
+				p.set(func(p *peer) { open = p.open })
+			}
+		}}
+		s := selected(t, c)
+		pinned, used := checkOut(t, s), checkOut(t, s)
+		pinned.PinnedTo(UseCursor)
+		s.EndUse()
+		closed := func() (reasons []string) {
+			events, _ := heard.all()
+			for _, e := range events {
+				if e.Type == event.ConnectionClosed {
+					reasons = append(reasons, fmt.Sprint(e.ConnectionID, " ", e.Reason))
+				}
+			}
+			return reasons
+		}
+		c.Close()
+		if got := closed(); !slices.Equal(got, []string{fmt.Sprint(pinned.id, " ", event.ReasonPoolClosed)}) || open != 2 {
+			t.Errorf("Close closes %q, while %d connections are open", got, open)
+		}
+		synctest.Wait()
+		if p.open != 1 {
+			t.Errorf("%d connections are open after Close, want that of the operation in flight", p.open)
+		}
+		s.CheckIn(used)
+		s.BeginUse()
+		s.CheckIn(pinned)
+		if got := closed(); len(got) != 2 {
+			t.Errorf("after the check-in of both, these were closed: %q", got)
+		}
+		counters(t, s, 0, 0, 0)
+		if n := len(s.pool.generations.services); n != 0 || c.Busy() {
+			t.Errorf("%d services are remembered; busy: %v", n, c.Busy())
+		}
 	})
 }

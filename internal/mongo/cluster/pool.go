@@ -190,16 +190,28 @@ func (p *pool) stillUsable(c *Conn, now time.Time) bool {
 	return reason == "" && c.Reusable() && c.usable(now)
 }
 
-// discard closes a connection that is checked out. Only after that may another one be made in its place.
+// discard closes a connection that is checked out. Only after that may another one be made in its place. It does nothing if
+// closePinned has closed the connection.
 func (p *pool) discard(c *Conn, reason string) {
+	if !p.remove(c) {
+		return
+	}
 	defer p.forget(c) // also if a listener panics
 	p.closeConn(c, reason)
 }
 
-// forget counts a connection no longer that was closed.
+// remove takes a connection from the open ones. It returns false if it is not one of them.
+func (p *pool) remove(c *Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, open := p.open[c]
+	delete(p.open, c)
+	return open
+}
+
+// forget counts a connection no longer that was removed and closed.
 func (p *pool) forget(c *Conn) {
 	p.mu.Lock()
-	delete(p.open, c)
 	p.total--
 	p.generations.leave(c.service)
 	p.mu.Unlock()

@@ -116,17 +116,25 @@ func (p *pool) interruptAll() {
 	p.notices.deliver()
 }
 
-// closePinned closes the sockets of the connections that are pinned, because an application may never end the cursor, the
-// transaction or the request that has them. If it does, the check-in finds the pool closed.
+// closePinned closes the connections that are pinned, because an application may never end the cursor, the transaction or the
+// request that has them. If it does, the check-in finds that its connection was closed.
 func (p *pool) closePinned() {
 	p.mu.Lock()
 	for c := range p.open {
 		if c.pinned() {
-			p.notices.add(c.close)
+			p.drop(c, event.ReasonPoolClosed)
 		}
 	}
 	p.mu.Unlock()
 	p.notices.deliver()
+}
+
+// drop takes an open connection from the pool, and closes it. It is called with the lock held.
+func (p *pool) drop(c *Conn, reason string) {
+	delete(p.open, c)
+	p.total--
+	p.generations.leave(c.service)
+	p.notices.add(func() { p.closeConn(c, reason) })
 }
 
 // interrupt ends the connections in use with the error inUse, and the pending ones with the error pending. It and the functions
@@ -155,10 +163,7 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 		if !drop(c) {
 			return false
 		}
-		delete(p.open, c)
-		p.total--
-		p.generations.leave(c.service)
-		p.notices.add(func() { p.closeConn(c, reason) })
+		p.drop(c, reason)
 		return true
 	})
 }
