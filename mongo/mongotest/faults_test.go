@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -276,24 +277,28 @@ func TestFailPoint(t *testing.T) {
 }
 
 func TestCloseEndsEverything(t *testing.T) {
-	for name, opt := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
+	for name, run := range map[string]struct {
+		test func(t *testing.T, f func(t *testing.T))
+		opts []mongotest.Option
+	}{
+		"tcp":    {func(t *testing.T, f func(t *testing.T)) { f(t) }, nil},
+		"memory": {synctest.Test, []mongotest.Option{mongotest.InMemory()}}, // which waits for all goroutines
+	} {
 		t.Run(name, func(t *testing.T) {
-			before := runtime.NumGoroutine()
-			rs := must[*mongotest.Deployment](t)(mongotest.RunReplicaSet(3, opt...))
-			c := dial(t, rs, 0)
-			c.send(0, j(`{"hello": 1, "topologyVersion": %s, "maxAwaitTimeMS": 100000, "$db": "admin"}`,
-				known(t, c.ok(`{"hello": 1, "$db": "admin"}`))))
-			rs.Isolate(1)
-			rs.Partition([]int{0}, []int{2})
-			dial(t, rs, 0).send(0, j(`%s}`, inc))
-			must[any](t)(nil, rs.Close())
-			must[any](t)(nil, rs.Close())
-			if _, err := rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)); err == nil {
-				t.Error("a closed set was reached")
-			}
-			for i := 0; runtime.NumGoroutine() > before && i < 1000; i++ {
-				runtime.Gosched()
-			}
+			run.test(t, func(t *testing.T) {
+				rs := must[*mongotest.Deployment](t)(mongotest.RunReplicaSet(3, run.opts...))
+				c := dial(t, rs, 0)
+				c.send(0, j(`{"hello": 1, "topologyVersion": %s, "maxAwaitTimeMS": 100000, "$db": "admin"}`,
+					known(t, c.ok(`{"hello": 1, "$db": "admin"}`))))
+				rs.Isolate(1)
+				rs.Partition([]int{0}, []int{2})
+				dial(t, rs, 0).send(0, j(`%s}`, inc))
+				must[any](t)(nil, rs.Close())
+				must[any](t)(nil, rs.Close())
+				if _, err := rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)); err == nil {
+					t.Error("a closed set was reached")
+				}
+			})
 		})
 	}
 }

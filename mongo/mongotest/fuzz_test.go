@@ -37,7 +37,7 @@ func newVictim(f *testing.F, opts ...mongotest.Option) *victim {
 // suffer lets a client do something on a connection of its own, closes it, and looks whether that harmed another.
 func (v *victim) suffer(t *testing.T, do func(c net.Conn)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	other := dial(t, v.rs, v.rs.Primary())
 	defer other.conn.Close()
@@ -62,7 +62,7 @@ func (v *victim) suffer(t *testing.T, do func(c net.Conn)) {
 func (v *victim) exchange(t *testing.T, messages ...[]byte) (answer []byte) {
 	t.Helper()
 	v.suffer(t, func(c net.Conn) {
-		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute)) // only a message that is never answered reaches it
 		in := bufio.NewReader(c)
 		for _, m := range messages {
 			_, _ = c.Write(m)

@@ -11,7 +11,6 @@ import (
 )
 
 func TestElectionOnTheFakeClock(t *testing.T) {
-	began := time.Now()
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx := context.Background()
 		c := connect(t, rs).Database("test").Collection("c")
@@ -29,7 +28,4 @@ func TestElectionOnTheFakeClock(t *testing.T) {
 			t.Errorf("n = %d, want 1", n)
 		}
 	}, mongotest.Latency(time.Millisecond, 3*time.Millisecond))
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v of real time", took)
-	}
 }
