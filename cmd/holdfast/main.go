@@ -26,6 +26,7 @@ const (
 	exitUnexpected  = 1 // a check found something, or a sweep left something
 	exitUsage       = 2
 	exitCannotRun   = 3
+	exitBusy        = 4   // prove --check: cells have no verdict, because the machine was busy
 	exitNoFolder    = 100 // mongod's code for a --dbpath that does not exist
 	exitInterrupted = 130
 )
@@ -222,4 +223,5 @@ the name "mongod" (for example by a symbolic link) the program is "holdfast mock
 runs a Couchbase cluster.
 
 Exit codes: 0 success; 1 a check, an experiment or a sweep found something that is not as it should be; 2 the command line is wrong; 3 the command
-could not run, for example because no server answers; 130 interrupted.`
+could not run, for example because no server answers; 4 "prove --check" has no verdict about some cells, because the machine was busy;
+130 interrupted.`

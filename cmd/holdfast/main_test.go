@@ -180,7 +180,7 @@ func TestCheckFailsIfNoCellHasAVerdict(t *testing.T) {
 func TestTheHelpNamesAllCommandsAndFlags(t *testing.T) {
 	code, stdout, _ := holdfast(t.Context(), "prove", "--help")
 	words := strings.Join(strings.Fields(stdout), " ")
-	wanted := []string{"--uri", "--seed", "--check", "--json", "--w", "--backend"}
+	wanted := []string{"--uri", "--seed", "--check", "--json", "--w", "--backend", "--retry-busy"}
 	for _, b := range prove.Backends() {
 		wanted = slices.Concat(wanted, b.StrategyNames(), b.FailureNames())
 	}
@@ -233,7 +233,7 @@ func TestTheScheduleOfASeed(t *testing.T) {
 }
 
 // quick is a cell that takes little time.
-var quick = []string{"prove", "--failure", "command-error", "--strategy", "one-retry", "--strategy", "five-blind"}
+var quick = []string{"prove", "--failure", "command-error", "--strategy", "one-retry", "--strategy", "five-blind", "--retry-busy", "9"}
 
 func TestProvePrintsAndChecks(t *testing.T) {
 	code, stdout, stderr := holdfast(t.Context(), append(quick, "--check")...)
@@ -259,7 +259,7 @@ func TestJSON(t *testing.T) {
 }
 
 // quickCouchbase are two cells of Couchbase that take little time.
-var quickCouchbase = []string{"prove", "--backend", "couchbase", "--failure", "temporary-failure", "--strategy", "no-retry", "--strategy", "cas-loop"}
+var quickCouchbase = []string{"prove", "--backend", "couchbase", "--failure", "temporary-failure", "--strategy", "no-retry", "--strategy", "cas-loop", "--retry-busy", "9"}
 
 func TestProveWithCouchbasePrintsAndChecks(t *testing.T) {
 	code, stdout, stderr := holdfast(t.Context(), append(quickCouchbase, "--check")...)

@@ -64,11 +64,14 @@ func (p *progress) event(e prove.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := e.Strategy.Name + "/" + e.Failure.Name
-	if e.Result == nil {
-		p.running = append(p.running, name)
-	} else {
+	switch {
+	case e.Disturbed:
 		p.remove(name)
-		if !e.Result.AsExpected() && !e.Result.Interrupted {
+	case e.Result == nil:
+		p.running = append(p.running, name)
+	default:
+		p.remove(name)
+		if !e.Result.AsExpected() && !e.Result.Interrupted && !e.Result.Busy {
 			p.odd++
 		}
 	}

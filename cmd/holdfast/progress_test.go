@@ -40,6 +40,22 @@ func TestProgressOnATerminalFitsOnOneLine(t *testing.T) {
 	}
 }
 
+// A cell that is to run again does not run meanwhile, and one without a verdict is not one that is not as expected.
+func TestProgressOfADisturbedCell(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, terminal{columns: 80})
+	s, f := prove.MongoDB.Strategies()[0], prove.MongoDB.Failures()[0]
+	p.event(prove.Event{Strategy: s, Failure: f, Cells: 1})
+	p.event(prove.Event{Strategy: s, Failure: f, Cells: 1, Disturbed: true})
+	if len(p.running) != 0 || p.last.Ended != 0 {
+		t.Errorf("running %v, %d ended", p.running, p.last.Ended)
+	}
+	p.event(prove.Event{Strategy: s, Failure: f, Cells: 1, Ended: 1, Result: &prove.Result{Busy: true}})
+	if p.odd != 0 {
+		t.Errorf("%d cells are not as expected", p.odd)
+	}
+	p.end()
+}
+
 func TestColours(t *testing.T) {
 	with := func(pairs ...string) func(string) string {
 		return func(name string) string {

@@ -16,7 +16,8 @@ type proveCommand struct {
 	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
 	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
 	HTML     string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
-	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
+	Check    bool          `help:"Exit with 1 if a cell is not as expected, and with 4 if none is and a cell has no verdict because the machine was busy."`
+	Busy     int           `name:"retry-busy" default:"1" placeholder:"N" help:"Run a cell again alone, at most N times, if other programs kept the machine so busy that its result may show the machine and not the strategy."`
 	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
 	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
@@ -69,9 +70,11 @@ func (c *proveCommand) Run(s *session) error {
 
 // verdict returns the error of --check.
 func (c *proveCommand) verdict(report *prove.Report) error {
-	switch odd := len(report.Unexpected()); {
+	switch odd, busy := len(report.Unexpected()), len(report.Disturbed()); {
 	case c.Check && odd > 0:
 		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
+	case c.Check && busy > 0:
+		return &failure{exitBusy, fmt.Errorf("%d cells have no verdict: the machine was busy", busy)}
 	case c.Check && report.Shown() == 0:
 		return &failure{exitUnexpected, errors.New("--check: no cell has a verdict, because none of them is available on this deployment")}
 	}
@@ -104,7 +107,7 @@ func (c *proveCommand) matrix(s *session) (m prove.Matrix, err error) {
 	if err := c.contradiction(s); err != nil {
 		return m, err
 	}
-	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
+	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers, m.Settings.RunsAlone = c.Seed, c.Duration, c.Writers, c.Busy
 	backend := m.Deployment.Backend()
 	if m.Strategies, err = backend.StrategiesNamed(c.Strategy); err != nil {
 		return m, err
@@ -156,6 +159,7 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 }
 
 func (c *proveCommand) experiment(s *session, m prove.Matrix) (*prove.Report, error) {
+	useProcessors()
 	p := newProgress(s.stderr, terminalOf(s.stderr, s.getenv))
 	defer p.end()
 	m.Progress = p.event
@@ -175,6 +179,6 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 		name = "prove-cb-matrix"
 	}
 	_, err := fmt.Fprintf(s.stdout, "figure %s-s %.1f\nfigure %s-as-expected %d\n",
-		name, report.Took.Seconds(), name, len(report.Results)-len(report.Unexpected()))
+		name, report.Took.Seconds(), name, len(report.Results)-len(report.Unexpected())-len(report.Disturbed()))
 	return err
 }

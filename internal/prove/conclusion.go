@@ -51,7 +51,11 @@ func (r *Report) tally() string {
 		}
 	}
 	cells := len(r.Results) - unavailable
-	text := fmt.Sprintf("%d of %d cells as expected", cells-len(r.Unexpected()), cells)
+	disturbed := len(r.Disturbed())
+	text := fmt.Sprintf("%d of %d cells as expected", cells-len(r.Unexpected())-disturbed, cells)
+	if disturbed > 0 {
+		text += fmt.Sprintf(", %d without a verdict because the machine was busy", disturbed)
+	}
 	if unavailable > 0 {
 		text += fmt.Sprintf(", %d not available here", unavailable)
 	}

@@ -52,7 +52,7 @@ func (s *couchbaseSite) rebalance(node int, document string) (repair func() erro
 	s.awaitClients(added)
 	for s.Owners(bucketName, document)[0] == node && r.Move() {
 	}
-	stays := s.settings.Timing.Pause // requests that are on their way to the node are answered
+	stays := 4 * s.settings.Timing.Pause // requests that are on their way to the node are answered, on a slow machine too
 	if s.heldMaps {
 		stays = staleMapTime
 	}

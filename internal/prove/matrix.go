@@ -22,9 +22,11 @@ type Matrix struct {
 type Event struct {
 	Strategy Strategy
 	Failure  Failure
-	Result   *Result // nil if the cell begins
-	Ended    int     // number of cells that have ended
-	Cells    int
+	Result   *Result // nil if the cell begins, or is to run again
+	// Disturbed means that the machine disturbed the cell. It runs again, alone, when the others have ended.
+	Disturbed bool
+	Ended     int // number of cells that have ended
+	Cells     int
 }
 
 // Report is the result of a matrix.
@@ -40,7 +42,7 @@ type Report struct {
 	Interrupted bool
 }
 
-// Run runs all cells, Settings.Parallel at a time. It returns an error only for invalid settings. The error of a cell
+// Run runs all cells, at most Settings.Parallel at a time, and then those again, one after another, that the machine disturbed. It returns an error only for invalid settings. The error of a cell
 // is in its result.
 func (m Matrix) Run(ctx context.Context) (*Report, error) {
 	if err := m.Settings.Check(); err != nil {
@@ -57,56 +59,100 @@ func (m Matrix) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-func (m Matrix) runAll(ctx context.Context, r *Report) {
-	places := make(chan struct{}, m.Settings.Parallel)
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	ended := 0
-	var still stalls
+// maxRepeats is the largest number of repeats of a cell whose server ended, or whose load ended before its faults had struck often enough.
+const maxRepeats = 2
+
+// run is a matrix that runs.
+type run struct {
+	Matrix
+	report *Report
+	probes probes
+
+	mu    sync.Mutex
+	ended int
+}
+
+func (m Matrix) runAll(ctx context.Context, report *Report) {
+	r := &run{Matrix: m, report: report}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	go still.watch(watching)
-	tell := func(e Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if e.Result != nil {
-			ended++
-		}
-		if e.Ended, e.Cells = ended, len(r.Results); m.Progress != nil {
-			m.Progress(e)
-		}
+	r.probes.run(watching)
+	for _, at := range r.sideBySide(watching, ctx) {
+		r.alone(ctx, at)
 	}
-	for _, at := range m.order() {
-		s, f := m.Strategies[at%len(m.Strategies)], m.Failures[at/len(m.Strategies)]
-		places <- struct{}{}
+}
+
+// sideBySide runs all cells. It returns those that the machine disturbed, and that are to run again.
+func (r *run) sideBySide(watching, ctx context.Context) (disturbed []int) {
+	g := newGate(r.Settings.Parallel)
+	go g.follow(watching, &r.probes, r.Settings.Timing.tolerance())
+	var group sync.WaitGroup
+	for _, at := range r.order() {
+		g.enter()
 		group.Go(func() {
-			defer func() { <-places }()
-			tell(Event{Strategy: s, Failure: f})
-			r.Results[at] = m.runWithoutStall(ctx, s, f, &still)
-			tell(Event{Strategy: s, Failure: f, Result: &r.Results[at]})
+			defer g.leave()
+			if !r.settle(ctx, at) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				disturbed = append(disturbed, at)
+			}
 		})
 	}
 	group.Wait()
+	return disturbed
 }
 
-// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled or a real server ended during the run, or
-// if the load ended before its faults had struck often enough.
-func (m Matrix) runWithoutStall(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
-	for repeats := 0; ; repeats++ {
+// settle runs a cell for the first time. It reports false if the cell is to run again.
+func (r *run) settle(ctx context.Context, at int) bool {
+	r.tell(at, Event{})
+	result := r.cell(ctx, at, 0, r.Settings)
+	r.report.Results[at] = result
+	if result.Busy && r.Settings.RunsAlone > 0 && ctx.Err() == nil {
+		r.tell(at, Event{Disturbed: true})
+		return false
+	}
+	r.tell(at, Event{Result: &result})
+	return true
+}
+
+// alone runs a cell that the machine disturbed again, while no other runs, and with longer times.
+func (r *run) alone(ctx context.Context, at int) {
+	r.tell(at, Event{})
+	result := r.report.Results[at]
+	for n := 0; n < r.Settings.RunsAlone && result.Busy && ctx.Err() == nil; n++ {
+		result = r.cell(ctx, at, result.Repeats+1, r.Settings.alone())
+		result.Alone = true
+	}
+	r.report.Results[at] = result
+	r.tell(at, Event{Result: &result})
+}
+
+// cell runs a cell that was run some times before. It repeats the cell, at most maxRepeats times, if a real server ended during the run, or if the
+// load ended before its faults had struck often enough. It does not if the machine disturbed the cell.
+func (r *run) cell(ctx context.Context, at, before int, settings Settings) Result {
+	s, f := r.Strategies[at%len(r.Strategies)], r.Failures[at/len(r.Strategies)]
+	for repeats := before; ; repeats++ {
 		began := time.Now()
-		result := runCell(ctx, s, f, repeats, m.Settings, m.Dial, m.Deployment)
+		result := runCell(ctx, s, f, repeats, settings, r.Dial, r.Deployment)
 		result.Repeats = repeats
-		longest := still.longestSince(began)
-		stalled := longest >= stallLimit(m.Settings.Timing)
-		if !stalled && !result.serverEnded && result.NotShown == "" || ctx.Err() != nil || result.Unavailable != "" {
+		result.disturb(r.probes.longest(began, time.Now()), settings.Timing.tolerance())
+		again := result.serverEnded || result.NotShown != ""
+		if !again || result.Busy || repeats == before+maxRepeats || ctx.Err() != nil {
 			return result
 		}
-		if stalled {
-			result.StalledSeconds = longest.Seconds()
-		}
-		if repeats == maxRepeats {
-			return result
-		}
+	}
+}
+
+// tell reports an event of a cell.
+func (r *run) tell(at int, e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Result != nil {
+		r.ended++
+	}
+	e.Strategy, e.Failure = r.Strategies[at%len(r.Strategies)], r.Failures[at/len(r.Strategies)]
+	if e.Ended, e.Cells = r.ended, len(r.report.Results); r.Progress != nil {
+		r.Progress(e)
 	}
 }
 
@@ -129,11 +175,22 @@ func (m Matrix) order() []int {
 	return append(append(slow, medium...), quick...)
 }
 
+// Disturbed returns the results without a verdict because the machine was busy. They are neither as expected nor unexpected.
+func (r *Report) Disturbed() []Result {
+	var list []Result
+	for i := range r.Results {
+		if r.Results[i].Busy {
+			list = append(list, r.Results[i])
+		}
+	}
+	return list
+}
+
 // Unexpected returns the results that are not as expected.
 func (r *Report) Unexpected() []Result {
 	var list []Result
 	for i := range r.Results {
-		if !r.Results[i].AsExpected() {
+		if one := &r.Results[i]; !one.AsExpected() && !one.Busy {
 			list = append(list, r.Results[i])
 		}
 	}

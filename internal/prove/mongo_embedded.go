@@ -129,10 +129,10 @@ func (r *replicaSet) restore(ctx context.Context) error {
 func (r *replicaSet) journal() ([]mongotest.Entry, bool) { return r.Journal(), true }
 func (r *replicaSet) close() error                       { return r.Close() }
 
-// delay is exact in memory. On TCP a cell is run again only after a stall above stallLimit, so that much is possible.
+// delay is exact in memory. On TCP the machine adds to it.
 func (r *replicaSet) delay(attempts int) time.Duration {
 	if r.memory {
 		return time.Duration(attempts*roundTrips) * 2 * r.settings.Latency
 	}
-	return stallLimit(r.settings.Timing)
+	return r.settings.Timing.leastWaste()
 }

@@ -285,5 +285,5 @@ func (f *proxied) close() error { return errors.Join(f.conns.err(), f.proxy.Clos
 
 // delay has one heartbeat interval, after which a monitor that polls notices an outage.
 func (f *proxied) delay(attempts int) time.Duration {
-	return f.timing.Heartbeat + stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip
+	return f.timing.Heartbeat + f.timing.leastWaste() + time.Duration(attempts*roundTrips)*f.server.roundTrip
 }

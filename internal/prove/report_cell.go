@@ -8,10 +8,11 @@ import (
 	"github.com/holdfast-db/holdfast/internal/paint"
 )
 
-// The marks beside a verdict: as expected or not.
+// The marks beside a verdict: as expected or not, or neither because there is none.
 const (
-	tick  = "✓"
-	cross = "✗"
+	tick      = "✓"
+	cross     = "✗"
+	noVerdict = "?"
 	// failedMark marks operations that were applied and reported as failed.
 	failedMark = "¹"
 )
@@ -30,6 +31,8 @@ func (p painter) verdict(r *Result) []string {
 		return []string{p.With(paint.Dim, r.Unavailable)}
 	case r.Interrupted:
 		return []string{p.With(paint.Dim, "interrupted")}
+	case r.Busy:
+		return []string{p.With(paint.Limit, noVerdict) + " " + p.With(paint.Limit, "no verdict")}
 	case r.Error != "":
 		return []string{p.With(markStyle, mark) + " " + p.With(paint.Odd, "error")}
 	case r.NotShown != "":
@@ -61,7 +64,7 @@ func styleOf(v Verdict) lipgloss.Style {
 
 // expectation returns the expected verdict of a cell whose verdict is not as expected.
 func (p painter) expectation(r *Result) []string {
-	if r.AsExpected() || r.Error != "" || r.Interrupted || r.NotShown != "" {
+	if r.AsExpected() || r.Error != "" || r.Interrupted || r.NotShown != "" || r.Busy {
 		return nil
 	}
 	lines := []string{"  " + p.With(paint.Odd, "expected:")}
@@ -82,7 +85,7 @@ func (p painter) counts(r *Result) []string {
 
 // Summary returns the numbers of a cell that has ended, a few to a line. [Backend.Legend] explains them.
 func (r *Result) Summary() []string {
-	if r.Unavailable != "" || r.Error != "" || r.Interrupted {
+	if r.Unavailable != "" || r.Error != "" || r.Interrupted || r.Busy {
 		return nil
 	}
 	c := r.Counts

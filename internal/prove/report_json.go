@@ -15,6 +15,7 @@ type document struct {
 	Cells       []Result         `json:"cells"`
 	AsExpected  bool             `json:"as_expected"`
 	Unexpected  []string         `json:"unexpected"`
+	NoVerdict   []string         `json:"no_verdict"` // because the machine was busy
 	Interrupted bool             `json:"interrupted"`
 	Conclusion  string           `json:"conclusion"`
 	TookSeconds float64          `json:"took_seconds"`
@@ -40,7 +41,7 @@ type documentSettings struct {
 	PauseMS           int64  `json:"pause_after_an_error,omitempty"`
 	ReplicationLagMS  int64  `json:"replication_lag"`
 	LoadLimitMS       int64  `json:"load_limit"`
-	Parallel          int    `json:"cells_side_by_side"`
+	Parallel          int    `json:"cells_side_by_side"` // at most
 }
 
 func (s Settings) document(perDocument int) documentSettings {
@@ -59,13 +60,16 @@ func (s Settings) document(perDocument int) documentSettings {
 // WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	d := document{
-		Backend: r.Backend.Title, Deployment: r.Deployment, Settings: r.Settings.document(r.Backend.perDocument), Cells: r.Results, Unexpected: []string{},
+		Backend: r.Backend.Title, Deployment: r.Deployment, Settings: r.Settings.document(r.Backend.perDocument), Cells: r.Results, Unexpected: []string{}, NoVerdict: []string{},
 		Interrupted: r.Interrupted, Conclusion: r.Conclusion(), TookSeconds: r.Took.Seconds(),
 	}
 	for _, c := range r.Unexpected() {
 		d.Unexpected = append(d.Unexpected, c.Strategy+"/"+c.Failure)
 	}
-	d.AsExpected = len(d.Unexpected) == 0
+	for _, c := range r.Disturbed() {
+		d.NoVerdict = append(d.NoVerdict, c.Strategy+"/"+c.Failure)
+	}
+	d.AsExpected = len(d.Unexpected) == 0 && len(d.NoVerdict) == 0
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

@@ -27,7 +27,7 @@ func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	if width := r.columnWidth(columns); width >= narrowColumn && columns >= narrowestTable && len(r.Strategies) > 1 {
 		body = r.table(p, width)
 	}
-	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), p.paragraph(r.Conditions(), columns)}
+	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), r.disturbed(p, columns), p.paragraph(r.Conditions(), columns)}
 	parts = append(parts, p.With(paint.Bold, paint.Wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
@@ -136,15 +136,27 @@ func (r *Report) unexpected(p painter, columns int) string {
 		case c.NotShown != "":
 			why = "not shown: " + c.NotShown
 		}
-		if c.StalledSeconds > 0 {
-			why += fmt.Sprintf(" (the machine stalled for %.1f s)", c.StalledSeconds)
-		}
 		lines = append(lines, paint.Wrap(fmt.Sprintf("%s %s, %s: %s", p.With(paint.Odd, cross), c.Failure, c.Strategy, why), columns))
 		for _, e := range c.Examples {
 			lines = append(lines, paint.Wrap("    "+e.String(), columns))
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// disturbed names the cells without a verdict because the machine was busy.
+func (r *Report) disturbed(p painter, columns int) string {
+	var lines []string
+	for _, c := range r.Disturbed() {
+		lines = append(lines, paint.Wrap(fmt.Sprintf("%s %s, %s: %s", p.With(paint.Limit, noVerdict), c.Failure, c.Strategy, c.WhyBusy()), columns))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// WhyBusy explains, in one line, why a cell has no verdict.
+func (r *Result) WhyBusy() string {
+	return fmt.Sprintf("no verdict: the machine was busy (a timer fired %d ms late, and more than %d ms may change what a strategy does)",
+		int(1000*r.StalledSeconds), r.tolerance.Milliseconds())
 }
 
 // String returns the example on one line.
@@ -175,14 +187,21 @@ func (r *Report) Conditions() []string {
 
 // effort returns the number of cells and the time that they took.
 func (r *Report) effort() string {
-	repeats := 0
+	alone, repeated := 0, 0
 	for i := range r.Results {
-		repeats += r.Results[i].Repeats
+		switch c := &r.Results[i]; {
+		case c.Alone:
+			alone++
+		case c.Repeats > 0:
+			repeated++
+		}
 	}
-	text := fmt.Sprintf("cells: %d, %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
-	if repeats > 0 {
-		text += fmt.Sprintf("; %d were run again: the machine stalled for more than %v, a server ended on its own, or too few faults struck",
-			repeats, stallLimit(r.Settings.Timing).Round(time.Millisecond))
+	text := fmt.Sprintf("cells: %d, at most %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
+	if alone > 0 {
+		text += fmt.Sprintf("; %d ran again alone, with times %d times as long, because the machine was busy", alone, aloneFactor)
+	}
+	if repeated > 0 {
+		text += fmt.Sprintf("; %d were run again: a server ended on its own, or too few faults struck", repeated)
 	}
 	return text
 }

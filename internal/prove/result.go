@@ -32,12 +32,17 @@ type Result struct {
 	// NotShown, if not empty, is the number of operations or faults that is too small for a verdict.
 	NotShown string  `json:"not_shown,omitempty"`
 	Seconds  float64 `json:"seconds"`
-	// Repeats is how often the cell was repeated because the machine stalled, or because a real server ended. StalledSeconds is the longest
-	// stall of the last run.
-	Repeats        int     `json:"repeats,omitempty"`
+	// Busy means that there is no verdict, because other programs kept the machine busy during the cell: a timer fired so late that the result may
+	// show the machine and not the strategy. StalledSeconds is how late.
+	Busy           bool    `json:"machine_busy,omitempty"`
 	StalledSeconds float64 `json:"stalled_seconds,omitempty"`
+	// Alone means that the machine disturbed the cell, and that it ran again alone, with times that are four times as long.
+	Alone bool `json:"alone,omitempty"`
+	// Repeats is how often the cell was run again: because the machine was busy, a real server ended, or too few faults struck.
+	Repeats int `json:"repeats,omitempty"`
 
-	serverEnded bool // a real server ended during the run
+	tolerance   time.Duration // how late a timer may fire
+	serverEnded bool          // a real server ended during the run
 }
 
 // blank returns the cell's result before the run.
@@ -58,7 +63,15 @@ func (r *Result) AsExpected() bool {
 
 // shown reports whether the cell has a verdict.
 func (r *Result) shown() bool {
-	return r.Unavailable == "" && r.Error == "" && !r.Interrupted && r.NotShown == ""
+	return r.Unavailable == "" && r.Error == "" && !r.Interrupted && r.NotShown == "" && !r.Busy
+}
+
+// disturb notes how late the timers fired during the cell. If that is more than the cell tolerates, it has no verdict.
+func (r *Result) disturb(late, tolerance time.Duration) {
+	r.tolerance = tolerance
+	if r.Unavailable == "" && !r.Interrupted && late > tolerance {
+		r.Busy, r.StalledSeconds = true, late.Seconds()
+	}
 }
 
 // verified returns the number of verified hits of all kinds.

@@ -20,8 +20,10 @@ type Settings struct {
 	Latency time.Duration
 	// LoadLimit is the time after which a cell's load ends, even if it has not reached its goals.
 	LoadLimit time.Duration
-	// Parallel is the number of cells that run at the same time.
+	// Parallel is the largest number of cells that run at the same time. Fewer do while the machine is busy.
 	Parallel int
+	// RunsAlone is how often a cell that the machine disturbed is run again alone, with longer times, if it is disturbed again each time.
+	RunsAlone int
 	// mutant is a deliberate defect of the experiment itself, for negative controls.
 	mutant mutant.Experiment
 }
@@ -61,8 +63,19 @@ func (s Settings) Check() error {
 		return fmt.Errorf("--lag is %v; it must not be negative", s.ReplicationDelay)
 	case s.Parallel < 1:
 		return fmt.Errorf("parallel is %d; it must be at least 1", s.Parallel)
+	case s.RunsAlone < 0:
+		return fmt.Errorf("--retry-busy is %d; it must not be negative", s.RunsAlone)
 	}
 	return nil
+}
+
+// aloneFactor is by how much the times of a cell that runs again alone are longer. It tolerates longer delays by as much.
+const aloneFactor = 4
+
+// alone returns the settings of a cell that runs again alone.
+func (s Settings) alone() Settings {
+	s.Timing, s.LoadLimit = s.Timing.slower(aloneFactor), s.LoadLimit*aloneFactor
+	return s
 }
 
 // goal returns how often a kind of fault must happen in a failure.

@@ -34,7 +34,7 @@ type site interface {
 	read(ctx context.Context, names []string) ([]tally, error)
 	// journal returns the servers' journal. It reports false if there is none.
 	journal() ([]entry, bool)
-	// delay returns the longest time that the network, and the machine without a stall, add to a number of attempts.
+	// delay returns the longest time that the network, and a machine that is not busy, add to a number of attempts.
 	delay(attempts int) time.Duration
 	close() error
 }

@@ -21,3 +21,11 @@ type Timing struct {
 
 // patience is the time after which a client gives an operation up.
 func (t Timing) patience() time.Duration { return max(t.ServerSelection, t.KeyValue) }
+
+// slower returns times that are longer by a factor, except the heartbeat: the less often a client looks, the later it knows.
+func (t Timing) slower(factor time.Duration) Timing {
+	for _, d := range []*time.Duration{&t.Connect, &t.ServerSelection, &t.Election, &t.KeyValue, &t.Durable, &t.BlackHole, &t.Lock, &t.Pause} {
+		*d *= factor
+	}
+	return t
+}

@@ -47,14 +47,28 @@ func (c *cell) waste(counts *Counts, r record, journal map[messageID]entry) (fla
 
 // messagesAllowed returns the number of messages of a step that the rule allows.
 func (c *cell) messagesAllowed(r record, step Step, journal map[messageID]entry) int {
+	allowed := attemptsWithFault
 	switch {
 	case c.refused(r, step):
-		return attemptsAfterRefusal
+		allowed = attemptsAfterRefusal
 	case r.calm && !c.troubled(r, step, journal):
-		return attemptsInCalm
-	default:
-		return attemptsWithFault
+		allowed = attemptsInCalm
 	}
+	return max(allowed, 1+c.unanswered(r, step, journal))
+}
+
+// unanswered returns the number of the step's messages that got no answer, by the servers' journal. Each is worth another one: beside the fault
+// that the injector made, a machine under load may break a connection.
+func (c *cell) unanswered(r record, step Step, journal map[messageID]entry) (n int) {
+	if len(journal) == 0 {
+		return 0
+	}
+	for _, id := range c.injector.seen[part{r.id, step}] {
+		if e, found := journal[id]; !found || e.troubled && !e.failed {
+			n++
+		}
+	}
+	return n
 }
 
 // refused reports whether the injector has refused the step with a command error.

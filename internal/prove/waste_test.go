@@ -122,3 +122,35 @@ func TestAMessageThatHadATroubleMayBeRepeated(t *testing.T) {
 		}
 	}
 }
+
+// Each message without an answer is worth another one, beside the fault that the injector made. One with an error as its answer is not.
+func TestAMessageWithoutAnAnswerMayBeRepeated(t *testing.T) {
+	p := part{OpID{0, 0}, FirstStep}
+	ids := []messageID{{1, 1}, {2, 1}, {3, 1}}
+	answered, unanswered, failed := entry{}, entry{troubled: true}, entry{troubled: true, failed: true}
+	for _, c := range []struct {
+		name    string
+		refused bool
+		first   []entry // the last message is answered
+		want    int
+	}{
+		{"a fault", false, []entry{unanswered}, 2},
+		{"a fault, and a connection that the machine broke", false, []entry{unanswered, unanswered}, 3},
+		{"a fault, and an error as the answer", false, []entry{unanswered, failed}, 2},
+		{"a command error", true, []entry{failed}, 1},
+		{"a command error after a connection that the machine broke", true, []entry{unanswered}, 2},
+		{"nothing", false, nil, 2}, // not calm
+	} {
+		cell := &cell{injector: &injector{seen: map[part][]messageID{p: ids[:len(c.first)+1]}, refused: map[OpID]*hit{}}}
+		if c.refused {
+			cell.injector.refused[p.op] = &hit{part: p}
+		}
+		journal := map[messageID]entry{ids[len(c.first)]: answered}
+		for n, e := range c.first {
+			journal[ids[n]] = e
+		}
+		if got := cell.messagesAllowed(record{id: p.op}, p.step, journal); got != c.want {
+			t.Errorf("%s: %d messages are allowed, want %d", c.name, got, c.want)
+		}
+	}
+}

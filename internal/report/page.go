@@ -93,6 +93,9 @@ func (c *cell) judge(r *prove.Result) {
 	case r.Interrupted:
 		c.Marks, c.Why = []mark{markOf(none, "interrupted")}, "The run was ended before this cell."
 		return
+	case r.Busy:
+		c.Marks, c.Why = []mark{markOf(none, "no verdict")}, r.WhyBusy()
+		return
 	case r.Error != "":
 		c.Marks, c.Why = []mark{markOf(bad, "error")}, r.Error
 	case r.NotShown != "":

@@ -219,3 +219,12 @@ func TestMarksStandInOrderAndApart(t *testing.T) {
 		}
 	}
 }
+
+func TestACellWithoutAVerdictSaysThatTheMachineWasBusy(t *testing.T) {
+	busy := prove.Result{Strategy: "once", Failure: "outage", Verdict: prove.OverCounts, Busy: true, StalledSeconds: 0.25}
+	c := newCell("exactly once", "outage", &busy)
+	if len(c.Marks) != 1 || c.Marks[0] != markOf(none, "no verdict") || c.Odd || c.Expectation != "" ||
+		!strings.HasPrefix(c.Why, "no verdict: the machine was busy (a timer fired 250 ms late") {
+		t.Errorf("%+v", c)
+	}
+}
