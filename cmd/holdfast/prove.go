@@ -17,7 +17,7 @@ type proveCommand struct {
 	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
 	HTML     string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected, and with 4 if none is and a cell has no verdict because the machine was busy."`
-	Busy     int           `name:"retry-busy" default:"1" placeholder:"N" help:"Run a cell again alone, at most N times, if other programs kept the machine so busy that its result may show the machine and not the strategy."`
+	Busy     int           `name:"retry-busy" default:"2" placeholder:"N" help:"Run a cell again alone, with longer times, at most N times, if other programs kept the machine so busy that its result may show the machine and not the strategy."`
 	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
 	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`

@@ -13,7 +13,7 @@ var Couchbase = &Backend{
 	expected:   couchbaseExpected,
 	settings: Settings{
 		Seed: 1, Timing: couchbaseTiming(), ReplicationDelay: 50 * time.Millisecond, Latency: time.Millisecond,
-		LoadLimit: 40 * time.Second, Parallel: 15, RunsAlone: 1,
+		LoadLimit: 40 * time.Second, Parallel: 15, RunsAlone: 2,
 		Size: Size{
 			Writers: 4, Operations: 200, MessageHits: 20, ClusterHits: 8, MixedHits: 4,
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,

@@ -120,7 +120,7 @@ func (r *run) alone(ctx context.Context, at int) {
 	r.tell(at, Event{})
 	result := r.report.Results[at]
 	for n := 0; n < r.Settings.RunsAlone && result.Busy && ctx.Err() == nil; n++ {
-		result = r.cell(ctx, at, result.Repeats+1, r.Settings.alone())
+		result = r.cell(ctx, at, result.Repeats+1, r.Settings.alone(n))
 		result.Alone = true
 	}
 	r.report.Results[at] = result

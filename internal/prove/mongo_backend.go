@@ -14,7 +14,7 @@ var MongoDB = &Backend{
 	expected:   mongoExpected,
 	settings: Settings{
 		Seed: 1, W: Majority, Timing: mongoTiming(), ReplicationDelay: replicationLag, Latency: time.Millisecond,
-		LoadLimit: 40 * time.Second, Parallel: 15, RunsAlone: 1,
+		LoadLimit: 40 * time.Second, Parallel: 15, RunsAlone: 2,
 		Size: Size{
 			Writers: 4, Operations: 200, MessageHits: 20, ClusterHits: 4, MixedHits: 4, OutageOperations: 2,
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,

@@ -198,7 +198,7 @@ func (r *Report) effort() string {
 	}
 	text := fmt.Sprintf("cells: %d, at most %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
 	if alone > 0 {
-		text += fmt.Sprintf("; %d ran again alone, with times %d times as long, because the machine was busy", alone, aloneFactor)
+		text += fmt.Sprintf("; %d ran again alone, with longer times, because the machine was busy", alone)
 	}
 	if repeated > 0 {
 		text += fmt.Sprintf("; %d were run again: a server ended on its own, or too few faults struck", repeated)

@@ -36,7 +36,7 @@ type Result struct {
 	// show the machine and not the strategy. StalledSeconds is how late.
 	Busy           bool    `json:"machine_busy,omitempty"`
 	StalledSeconds float64 `json:"stalled_seconds,omitempty"`
-	// Alone means that the machine disturbed the cell, and that it ran again alone, with times that are four times as long.
+	// Alone means that the machine disturbed the cell, and that it ran again alone, with longer times.
 	Alone bool `json:"alone,omitempty"`
 	// Repeats is how often the cell was run again: because the machine was busy, a real server ended, or too few faults struck.
 	Repeats int `json:"repeats,omitempty"`

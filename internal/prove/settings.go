@@ -69,12 +69,14 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// aloneFactor is by how much the times of a cell that runs again alone are longer. It tolerates longer delays by as much.
-const aloneFactor = 4
-
-// alone returns the settings of a cell that runs again alone.
-func (s Settings) alone() Settings {
-	s.Timing, s.LoadLimit = s.Timing.slower(aloneFactor), s.LoadLimit*aloneFactor
+// alone returns the settings of a cell that runs again alone for the nth time, from 0. Its times are four times as long, and then eight times. It
+// tolerates longer delays by as much.
+func (s Settings) alone(n int) Settings {
+	factor := time.Duration(4)
+	if n > 0 {
+		factor = 8
+	}
+	s.Timing, s.LoadLimit = s.Timing.slower(factor), s.LoadLimit*factor
 	return s
 }
 
