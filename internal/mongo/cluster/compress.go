@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -55,8 +56,8 @@ func (c *compression) compress(message []byte) ([]byte, error) {
 }
 
 // decompress returns the message inside an OP_COMPRESSED, and any other message unchanged. A server may use each compressor
-// that the client offered, but none if it offered none.
-func (c *compression) decompress(message []byte, limit int) ([]byte, error) {
+// that the client offered, but none if it offered none. It ends with ctx.
+func (c *compression) decompress(ctx context.Context, message []byte, limit int) ([]byte, error) {
 	h, err := wire.ParseHeader(message)
 	switch {
 	case err != nil:
@@ -68,7 +69,7 @@ func (c *compression) decompress(message []byte, limit int) ([]byte, error) {
 	}
 	codec := c.codecs.pool.Get().(*wire.Codec)
 	defer c.codecs.pool.Put(codec)
-	inner, _, err := codec.Decompress(c.in[:0], message, limit)
+	inner, _, err := codec.DecompressContext(ctx, c.in[:0], message, limit)
 	if err != nil {
 		return nil, err
 	}

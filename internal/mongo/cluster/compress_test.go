@@ -324,3 +324,38 @@ func TestACompressedRoundTripAllocatesLittle(t *testing.T) {
 		}
 	}
 }
+
+// hasty is a context that ends when it was looked at ten times.
+type hasty struct {
+	context.Context
+	looks int
+}
+
+func (h *hasty) Err() error {
+	if h.looks++; h.looks > 10 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The reply has come, and would become 4 MB. Its operation does not wait for that, nobody else could read it any more, and what
+// was decompressed is not used for another one.
+func TestAnOperationEndsWhileItsReplyIsDecompressed(t *testing.T) {
+	for _, by := range []wire.Compressor{wire.Snappy, wire.Zlib, wire.Zstd} {
+		synctest.Test(t, func(t *testing.T) {
+			p := echoing(offering("snappy"), func(_ []byte, q *question) []byte {
+				return with(t, q.reply(bson.D{{Key: "text", Value: strings.Repeat("a", 4<<20)}}), by)
+			})
+			s := bare(t, p, func(cfg *Config) { cfg.Handshake.Compressors = []string{"snappy"} })
+			found(t, s, p.hello)
+			c := checkOut(t, s)
+			_, err := c.RoundTrip(&hasty{Context: context.Background()}, command("ping"), 9)
+			wantIOError(t, err, retry.StageInFlight, context.DeadlineExceeded)
+			if c.owed != 0 || c.Reusable() {
+				t.Errorf("compressor %d: the reply to %d is owed; reusable: %v", by, c.owed, c.Reusable())
+			}
+			s.CheckIn(c)
+			counters(t, s, 0, 0, 0)
+		})
+	}
+}

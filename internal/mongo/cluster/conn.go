@@ -112,7 +112,6 @@ func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) (
 	if err := c.done(&w, err); err != nil {
 		return nil, err
 	}
-	c.owed = 0
 	return reply, nil
 }
 
@@ -192,7 +191,8 @@ func (c *Conn) read(w *watch, responseTo int32) ([]byte, error) {
 		message, err = c.in.next(c.nc, c.maxMessage())
 	}
 	if err == nil {
-		message, err = c.compression.decompress(message, c.maxMessage())
+		c.owed = 0
+		message, err = c.compression.decompress(w.ctx, message, c.maxMessage())
 	}
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)

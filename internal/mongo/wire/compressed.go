@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -141,6 +142,11 @@ func (c *Codec) encodeZstd(dst, body []byte) ([]byte, error) {
 // was used. A message longer than limit bytes, or of another length than the stated one, is an error that matches
 // ErrMalformed.
 func (c *Codec) Decompress(dst, b []byte, limit int) ([]byte, Compressor, error) {
+	return c.DecompressContext(context.Background(), dst, b, limit)
+}
+
+// DecompressContext is Decompress that also ends with the error of ctx, soon after ctx has ended.
+func (c *Codec) DecompressContext(ctx context.Context, dst, b []byte, limit int) ([]byte, Compressor, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
 		return nil, 0, err
@@ -159,7 +165,7 @@ func (c *Codec) Decompress(dst, b []byte, limit int) ([]byte, Compressor, error)
 	}
 	at, message := beginMessage(dst, h.RequestID, h.ResponseTo, opCode)
 	body := len(message)
-	message, err = c.decompress(message, b[compressedHead:], with, size)
+	message, err = c.decompress(ctx, message, b[compressedHead:], with, size)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -169,25 +175,33 @@ func (c *Codec) Decompress(dst, b []byte, limit int) ([]byte, Compressor, error)
 	return EndMessage(message, at), with, nil
 }
 
+// wholeMessage is the largest size of a message that is decompressed at once, because that takes less time than a look at the
+// context must come after. Longer ones are decompressed in pieces.
+const wholeMessage = 256 << 10
+
 // decompress appends the decompressed bytes of b to dst. It may stop one byte after size: a longer message is refused
 // anyway.
-func (c *Codec) decompress(dst, b []byte, with Compressor, size int) ([]byte, error) {
+func (c *Codec) decompress(ctx context.Context, dst, b []byte, with Compressor, size int) ([]byte, error) {
 	switch with {
 	case NoCompressor:
 		return append(dst, b...), nil
 	case Snappy:
-		return decodeSnappy(dst, b, size)
+		return decodeSnappy(ctx, dst, b, size)
 	case Zlib:
-		return c.decodeZlib(dst, b, size)
+		return c.decodeZlib(ctx, dst, b, size)
 	case Zstd:
-		return c.decodeZstd(dst, b, size)
+		return c.decodeZstd(ctx, dst, b, size)
 	}
 	return nil, malformed("compressor %d is unknown", with)
 }
 
-func decodeSnappy(dst, b []byte, size int) ([]byte, error) {
+func decodeSnappy(ctx context.Context, dst, b []byte, size int) ([]byte, error) {
 	if n, err := snappy.DecodedLen(b); err != nil || n != size {
 		return nil, malformed("snappy states %d bytes (%v), the message states %d", n, err, size)
+	}
+	if size > wholeMessage {
+		_, head := binary.Uvarint(b)
+		return begin(ctx, dst, size).decodeSnappy(b[head:])
 	}
 	dst = slices.Grow(dst, size)
 	body, err := snappy.Decode(dst[len(dst):cap(dst)], b)
@@ -197,7 +211,7 @@ func decodeSnappy(dst, b []byte, size int) ([]byte, error) {
 	return dst[:len(dst)+len(body)], nil
 }
 
-func (c *Codec) decodeZlib(dst, b []byte, size int) ([]byte, error) {
+func (c *Codec) decodeZlib(ctx context.Context, dst, b []byte, size int) ([]byte, error) {
 	var err error
 	if reader, ok := c.inflate.(zlib.Resetter); ok {
 		err = reader.Reset(bytes.NewReader(b), nil)
@@ -207,28 +221,51 @@ func (c *Codec) decodeZlib(dst, b []byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, malformed("zlib: %v", err)
 	}
-	out := bytes.NewBuffer(dst)
-	if _, err := io.Copy(out, io.LimitReader(c.inflate, int64(size)+1)); err != nil {
-		return nil, malformed("zlib: %v", err)
-	}
-	return out.Bytes(), nil
+	return begin(ctx, dst, size).read("zlib", c.inflate)
 }
 
-func (c *Codec) decodeZstd(dst, b []byte, size int) ([]byte, error) {
+const (
+	// largestWindow is the largest window of a zstd frame that is decompressed in pieces, because that needs memory of its size
+	// before any bytes come. The servers' frames have smaller ones at all levels but the highest.
+	largestWindow = 8 << 20
+	// A block of a zstd frame has at least 4 bytes, and becomes at most 128 KiB (RFC 8878).
+	leastZstdBlock, largestZstdBlock = 4, 128 << 10
+)
+
+func (c *Codec) decodeZstd(ctx context.Context, dst, b []byte, size int) ([]byte, error) {
 	if c.decoder == nil {
-		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxMessageLength))
+		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxMessageLength),
+			zstd.WithDecodeAllCapLimit(true)) // a frame that is longer than the message states ends there
 		if err != nil {
 			return nil, err
 		}
 		c.decoder = decoder
 	}
 	var head zstd.Header
-	if err := head.Decode(b); err == nil && head.HasFCS && head.FrameContentSize != uint64(size) {
-		return nil, malformed("zstd states %d bytes, the message states %d", head.FrameContentSize, size)
+	_ = head.Decode(b) // the decoder finds what is wrong
+	window := head.WindowSize
+	if head.SingleSegment {
+		window = head.FrameContentSize
 	}
-	out, err := c.decoder.DecodeAll(b, dst)
+	switch {
+	case head.HasFCS && head.FrameContentSize != uint64(size):
+		return nil, malformed("zstd states %d bytes, the message states %d", head.FrameContentSize, size)
+	case size > len(b)/leastZstdBlock*largestZstdBlock:
+		return nil, malformed("zstd: %d bytes cannot become %d", len(b), size)
+	case size > wholeMessage && window <= largestWindow:
+		return c.streamZstd(ctx, dst, b, size)
+	}
+	out, err := c.decoder.DecodeAll(b, slices.Grow(dst, size))
 	if err != nil {
 		return nil, malformed("zstd: %v", err)
 	}
 	return out, nil
+}
+
+func (c *Codec) streamZstd(ctx context.Context, dst, b []byte, size int) ([]byte, error) {
+	defer func() { _ = c.decoder.Reset(nil) }() // else DecodeAll would wait for ever for what a stream has that was given up
+	if err := c.decoder.Reset(bytes.NewReader(b)); err != nil {
+		return nil, malformed("zstd: %v", err)
+	}
+	return begin(ctx, dst, size).read("zstd", c.decoder)
 }
