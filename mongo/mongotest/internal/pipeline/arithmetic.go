@@ -60,14 +60,29 @@ func unitLength(name string) int64 {
 
 // advance adds a number of units to a date, or a number to a number if the unit is "".
 func advance(v, by Value, unit string) (Value, error) {
-	if unit == "" {
-		return compute("$add", v, by)
-	}
-	amount := object{}.Set("$literal", query.Int64(int64(by.AsFloat64()))).Document()
-	call := object{}.Set("startDate", v).Set("unit", query.Text(unit)).Set("amount", amount).Document()
-	e, err := expr.Parse(object{}.Set("$dateAdd", call).Document(), nil)
+	s, err := newStride(by, unit)
 	if err != nil {
 		return missing, err
 	}
-	return e.Eval(&expr.Env{Root: query.EmptyDocument})
+	return s.from(v)
+}
+
+// stride adds the same to many values, as advance does.
+type stride struct {
+	sum expr.Expression
+}
+
+func newStride(by Value, unit string) (*stride, error) {
+	from := query.Text("$from")
+	sum := object{}.Set("$add", array([]Value{from, object{}.Set("$literal", by).Document()}))
+	if unit != "" {
+		amount := object{}.Set("$literal", query.Int64(int64(by.AsFloat64()))).Document()
+		sum = object{}.Set("$dateAdd", object{}.Set("startDate", from).Set("unit", query.Text(unit)).Set("amount", amount).Document())
+	}
+	e, err := expr.Parse(sum.Document(), nil)
+	return &stride{e}, err
+}
+
+func (s *stride) from(v Value) (Value, error) {
+	return s.sum.Eval(&expr.Env{Root: object{}.Set("from", v).Document().Data})
 }

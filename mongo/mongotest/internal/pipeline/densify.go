@@ -139,6 +139,7 @@ func (s *densify) parseBounds(v Value) error {
 type gaps struct {
 	*densify
 	sample []byte // a document of the partition
+	stride *stride
 	next   Value
 	out    *[][]byte
 	work   *query.Work
@@ -171,8 +172,13 @@ func (g *gaps) until(limit Value, inclusive bool) error {
 }
 
 func (g *gaps) forward() (err error) {
+	if g.stride == nil {
+		if g.stride, err = newStride(g.step, g.unit); err != nil {
+			return err
+		}
+	}
 	was := g.next
-	if g.next, err = advance(g.next, g.step, g.unit); err == nil && query.Compare(g.next, was) <= 0 {
+	if g.next, err = g.stride.from(g.next); err == nil && query.Compare(g.next, was) <= 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "mongotest: the step of $densify is too small to move from %s", was)
 	}
 	return err
