@@ -12,7 +12,7 @@ func TestASequenceBeginsWithoutItsCollections(t *testing.T) {
 	makers := []string{"create", "createIndexes", "findAndModify", "insert", "update"}
 	refused := regexp.MustCompile(`^($|\.|\$|system\.)`) // names that no collection can have
 	g := readGrammar(t)
-	for n := range uint64(1000) {
+	for n := range uint64(300) {
 		s := newSource(g, *seed, n)
 		for _, statement := range s.sequence(kindOf(n)) {
 			command, err := parseCommand(statement.text, "database")
