@@ -59,7 +59,7 @@ func runOne(ctx context.Context, o options, t runnable, j *journal) error {
 	began := time.Now()
 	first := t.process(ctx, 1)
 	slow := time.Since(began) > rounds*time.Second
-	if ctx.Err() != nil {
+	if interrupted(ctx) {
 		return nil
 	}
 	r := result{Package: t.path, Test: t.name, Runs: rounds, CPU: first.cpu / rounds}
@@ -70,7 +70,7 @@ func runOne(ctx context.Context, o options, t runnable, j *journal) error {
 	r.note(first)
 	if more := (runs - 1) / rounds; first.err == nil && more > 0 {
 		rest := t.process(ctx, more)
-		if ctx.Err() != nil {
+		if interrupted(ctx) {
 			return nil
 		}
 		r.Runs += more * rounds
@@ -80,6 +80,9 @@ func runOne(ctx context.Context, o options, t runnable, j *journal) error {
 	fmt.Printf("%s %s: %d runs, %.3f CPU s each\n", t.path, t.name, r.Runs, r.CPU)
 	return j.add(r)
 }
+
+// interrupted reports whether the run was ended from outside: then a process was killed, and its failure shows nothing.
+func interrupted(ctx context.Context) bool { return ctx.Err() != nil }
 
 // note counts a process that failed.
 func (r *result) note(p process) {

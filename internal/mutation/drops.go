@@ -28,10 +28,10 @@ func (v *finder) force(s *ast.IfStmt) {
 
 // operands leaves out an operand of "and" and of "or", and the second one of a sum or a difference of numbers.
 func (v *finder) operands(b *ast.BinaryExpr) {
-	switch b.Op {
-	case token.LAND, token.LOR:
+	switch {
+	case b.Op == token.LAND || b.Op == token.LOR:
 		v.add("drop an operand", b.Pos(), b.End(), v.text(b.X), v.text(b.Y))
-	case token.ADD, token.SUB:
+	case b.Op == token.ADD || b.Op == token.SUB:
 		if t, ok := v.source.info.TypeOf(b).Underlying().(*types.Basic); ok && t.Info()&types.IsNumeric != 0 {
 			v.add("drop an operand", b.Pos(), b.End(), v.text(b.X))
 		}

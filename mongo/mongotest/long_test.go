@@ -163,7 +163,7 @@ func TestALongMergeThroughASecondaryEnds(t *testing.T) {
 
 // The time limit of a command ends its evaluation.
 func TestMaxTimeMSEndsALongCommand(t *testing.T) {
-	withLong(t, func(t *testing.T, rs *mongotest.Deployment, client *mongo.Client) {
+	withLong(t, func(t *testing.T, _ *mongotest.Deployment, client *mongo.Client) {
 		for _, c := range longCommands {
 			command := append(longCommand(t, c.command), bson.E{Key: "maxTimeMS", Value: 20})
 			db := client.Database("db")

@@ -183,7 +183,8 @@ func (s *search) same(text string, at int, back, folded bool) int {
 			rest = text[:len(text)-n]
 		}
 		is, to := s.character(at, back)
-		if to < 0 || is != r && !(folded && equalFolded(is, r)) {
+		same := is == r || folded && equalFolded(is, r)
+		if to < 0 || !same {
 			return -1
 		}
 		at, text = to, rest

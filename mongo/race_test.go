@@ -1,5 +1,0 @@
-//go:build race
-
-package mongo_test
-
-const raceEnabled = true
