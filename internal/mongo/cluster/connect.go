@@ -42,7 +42,7 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	c := newConn(nc, id, s.address)
 	c.compression.codecs = s.cluster.codecs
 	if err := s.greet(ctx, c, &o); err != nil {
-		err = c.alertBehind(err)
+		err = c.alertBehind(ctx, err)
 		c.close()
 		e := s.handshakeError(ctx, err)
 		e.service, e.generation = c.service, c.generation

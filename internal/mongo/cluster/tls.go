@@ -80,7 +80,8 @@ const alertPatience = 100 * time.Millisecond
 
 // alertBehind returns the error with the TLS alert that is the reason why a write failed, or err if there is none. With TLS 1.3 a server
 // refuses the client's certificate after the client has ended its handshake, so the connection may be closed while hello is written.
-func (c *Conn) alertBehind(err error) (reason error) {
+// It does not wait longer than ctx.
+func (c *Conn) alertBehind(ctx context.Context, err error) (reason error) {
 	defer recovered("the reading of a TLS alert", &reason)
 	secure, ok := c.nc.(*tls.Conn)
 	var failed *IOError
@@ -90,6 +91,7 @@ func (c *Conn) alertBehind(err error) (reason error) {
 	if secure.SetReadDeadline(time.Now().Add(alertPatience)) != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, c.wake)()
 	if _, alert := secure.Read(make([]byte, 1)); alert != nil && failsInTLS(alert) {
 		return &IOError{Address: failed.Address, Stage: failed.Stage, Err: alert}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 // tlsServer is a Dialer whose connections end at a function.
@@ -154,5 +155,26 @@ func TestTheServerNameOfTLS(t *testing.T) {
 		if got.ServerName != c.want || got.InsecureSkipVerify || got.RootCAs != cfg.RootCAs || cfg.ServerName != c.given {
 			t.Errorf("%s: the server name is %q, want %q", c.address, got.ServerName, c.want)
 		}
+	}
+}
+
+// The end of the cluster interrupts a hello. It must not wait for an alert then.
+func TestNoAlertIsAwaitedWhenTheContextHasEnded(t *testing.T) {
+	for _, after := range []time.Duration{0, alertPatience / 2, alertPatience} {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := memnet.Pipe()
+			c := newConn(tls.Client(client, &tls.Config{ServerName: "a"}), 1, addrA)
+			failed := c.ioError(retry.StageInFlight, context.Canceled)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(after, cancel)
+			if after == 0 {
+				cancel()
+			}
+			began := time.Now()
+			if err := c.alertBehind(ctx, failed); err != failed || time.Since(began) != after { //nolint:errorlint // the same error
+				t.Errorf("context ends after %v: %v after %v", after, err, time.Since(began))
+			}
+			cancel()
+		})
 	}
 }
