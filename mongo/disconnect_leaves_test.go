@@ -433,7 +433,9 @@ func (d *departure) end(settled, later func()) {
 		d.allClosed()
 	}
 	for range 3 { // a sync.Pool keeps its values for one collection more
-		runtime.GC()
+		if client.Value() != nil {
+			runtime.GC()
+		}
 	}
 	if client.Value() != nil {
 		d.Error("something holds the client: perhaps a timer")

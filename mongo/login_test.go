@@ -5,6 +5,7 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,16 +44,23 @@ var logins = []struct {
 	{"MONGODB-X509", options.Credential{AuthMechanism: "MONGODB-X509"}, 11, "MONGODB-X509"},
 }
 
-func guardedSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
+// guardedUsers are the users of a guarded set. The server derives the keys of each, which costs milliseconds.
+var guardedUsers = []mongotest.User{
+	{Name: "alice", Password: secret},
+	{Name: "old", Password: secret, Mechanisms: []string{"SCRAM-SHA-1"}},
+	{Name: "new,=", Password: "\u2168 \u00aa" + secret, Mechanisms: []string{"SCRAM-SHA-256"}},
+	{Name: "app", Password: secret, Database: "app"},
+	{Name: "bob", Password: secret, Database: "$external", Mechanisms: []string{"PLAIN"}},
+	{Name: carol.String(), Database: "$external"},
+}
+
+// guardedSet runs a member with TLS and the guarded users with these names, and those of $external.
+func guardedSet(t *testing.T, names []string, opts ...mongotest.Option) *mongotest.Deployment {
 	t.Helper()
-	return mongotest.RunReplicaSetT(t, 1, append(opts, mongotest.TLS(), mongotest.Users(
-		mongotest.User{Name: "alice", Password: secret},
-		mongotest.User{Name: "old", Password: secret, Mechanisms: []string{"SCRAM-SHA-1"}},
-		mongotest.User{Name: "new,=", Password: "\u2168 \u00aa" + secret, Mechanisms: []string{"SCRAM-SHA-256"}},
-		mongotest.User{Name: "app", Password: secret, Database: "app"},
-		mongotest.User{Name: "bob", Password: secret, Database: "$external", Mechanisms: []string{"PLAIN"}},
-		mongotest.User{Name: carol.String(), Database: "$external"},
-	))...)
+	users := slices.DeleteFunc(slices.Clone(guardedUsers), func(u mongotest.User) bool {
+		return u.Database != "$external" && !slices.Contains(names, u.Name)
+	})
+	return mongotest.RunReplicaSetT(t, 1, append(opts, mongotest.TLS(), mongotest.Users(users...))...)
 }
 
 // guest is a client's options, and everything that its listeners heard.
@@ -112,18 +120,18 @@ func (g *guest) visit(t *testing.T) error {
 	return err
 }
 
-func onBothTransports(t *testing.T, f func(t *testing.T, set *mongotest.Deployment)) {
+func onBothTransports(t *testing.T, user string, f func(t *testing.T, set *mongotest.Deployment)) {
 	t.Helper()
 	t.Run("in memory", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { f(t, guardedSet(t, mongotest.InMemory())) })
+		synctest.Test(t, func(t *testing.T) { f(t, guardedSet(t, []string{user}, mongotest.InMemory())) })
 	})
-	t.Run("on TCP", func(t *testing.T) { f(t, guardedSet(t)) })
+	t.Run("on TCP", func(t *testing.T) { f(t, guardedSet(t, []string{user})) })
 }
 
 func TestALoginSucceeds(t *testing.T) {
 	for _, c := range logins {
 		t.Run(c.name, func(t *testing.T) {
-			onBothTransports(t, func(t *testing.T, set *mongotest.Deployment) {
+			onBothTransports(t, c.credential.Username, func(t *testing.T, set *mongotest.Deployment) {
 				if err := guestOf(t, set, c.credential, carol).visit(t); err != nil {
 					t.Error(err)
 				}
@@ -136,7 +144,7 @@ func TestALoginSucceeds(t *testing.T) {
 func TestALoginFails(t *testing.T) {
 	for _, c := range logins {
 		t.Run(c.name, func(t *testing.T) {
-			onBothTransports(t, func(t *testing.T, set *mongotest.Deployment) {
+			onBothTransports(t, c.credential.Username, func(t *testing.T, set *mongotest.Deployment) {
 				if c.credential.Password != "" {
 					c.credential.Password = wrongSecret
 				}
@@ -174,7 +182,7 @@ func TestALoginThatMeetsARetryableCodeIsRetried(t *testing.T) {
 		for _, write := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, write %t", c.name, write), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					set := guardedSet(t, mongotest.InMemory())
+					set := guardedSet(t, []string{"alice"}, mongotest.InMemory())
 					var seen atomic.Int64
 					defer set.Use("saslContinue", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
 						if seen.Add(1) == 1 {
@@ -209,7 +217,7 @@ func TestALoginThatMeetsARetryableCodeIsRetried(t *testing.T) {
 func TestALoginCostsNoRoundTripOfItsOwnButOne(t *testing.T) {
 	for mechanism, want := range map[string]int64{"SCRAM-SHA-256": 1, "SCRAM-SHA-1": 1, "": 1, "PLAIN": 1, "MONGODB-X509": 0} {
 		synctest.Test(t, func(t *testing.T) {
-			set := guardedSet(t, mongotest.InMemory())
+			set := guardedSet(t, []string{"alice"}, mongotest.InMemory())
 			var sent atomic.Int64
 			for _, command := range []string{"saslStart", "saslContinue", "authenticate"} {
 				defer set.Use(command, mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
@@ -239,7 +247,7 @@ func TestEveryCallerSeesWhyALoginFails(t *testing.T) {
 	for _, minPoolSize := range []uint64{0, 3} {
 		t.Run(fmt.Sprintf("minPoolSize %d", minPoolSize), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				set := guardedSet(t, mongotest.InMemory())
+				set := guardedSet(t, []string{"alice"}, mongotest.InMemory())
 				g := guestOf(t, set, options.Credential{Username: "alice", Password: wrongSecret})
 				client, err := mongo.Connect(g.o.SetMinPoolSize(minPoolSize))
 				if err != nil {

@@ -91,7 +91,7 @@ func TestNoTextShowsASecret(t *testing.T) {
 		for _, end := range secretEnds {
 			t.Run(place.name+", "+end.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					set := guardedSet(t, mongotest.InMemory())
+					set := guardedSet(t, []string{place.user}, mongotest.InMemory())
 					files := writePEMFiles(t, set)
 					uri, o := place.options(set, files)
 					o.SetServerSelectionTimeout(2 * time.Second).SetConnectTimeout(time.Second)
@@ -143,39 +143,40 @@ func (l *listener) use(t *testing.T, uri string, o *options.ClientOptions) error
 // secretPlaces are where a program can put a secret.
 var secretPlaces = []struct {
 	name    string
-	right   bool // a login may succeed
+	user    string // whose keys the server needs, if any
+	right   bool   // a login may succeed
 	options func(*mongotest.Deployment, pemFiles) (string, *options.ClientOptions)
 }{
-	{"a password in the connection string", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a password in the connection string", "alice", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
 		return withUser(set.URI(), "alice:"+hiddenEscaped, "&tlsCAFile="+f.ca), options.Client().SetDialer(set.Dialer())
 	}},
-	{"a password of PLAIN in the connection string", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a password of PLAIN in the connection string", "", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
 		return withUser(set.URI(), "bob:"+hiddenEscaped, "&authMechanism=PLAIN&authSource=$external&tlsCAFile="+f.ca), options.Client().SetDialer(set.Dialer())
 	}},
-	{"a password in SetAuth", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a password in SetAuth", "alice", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
 		o := options.Client().SetAuth(options.Credential{Username: "alice", Password: hiddenPlain}).SetDialer(set.Dialer())
 		return set.URI() + "&tlsCAFile=" + f.ca, o
 	}},
-	{"the password of a key", true, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"the password of a key", "", true, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&authMechanism=MONGODB-X509&tlsCertificateKeyFilePassword=" + keyPassword + "&tlsCertificateKeyFile=" + f.encrypted + "&tlsCAFile=" + f.ca,
 			options.Client().SetDialer(set.Dialer())
 	}},
-	{"a wrong password of a key", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a wrong password of a key", "", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&authMechanism=MONGODB-X509&tlsCertificateKeyFilePassword=" + hiddenEscaped + "&tlsCertificateKeyFile=" + f.encrypted,
 			options.Client().SetDialer(set.Dialer())
 	}},
-	{"a session token", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
+	{"a session token", "", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return withUser(set.URI(), "u:"+hiddenEscaped, "&authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:"+hiddenEscaped), options.Client()
 	}},
-	{"a token in the properties of SetAuth", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
+	{"a token in the properties of SetAuth", "", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI(), options.Client().SetAuth(options.Credential{
 			AuthMechanism: "MONGODB-OIDC", AuthMechanismProperties: map[string]string{"TOKEN_RESOURCE": hiddenPlain},
 		})
 	}},
-	{"the password of a proxy", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
+	{"the password of a proxy", "", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&proxyHost=h&proxyUsername=" + hiddenEscaped + "&proxyPassword=" + hiddenEscaped, options.Client()
 	}},
-	{"a password as the value of an unknown option", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
+	{"a password as the value of an unknown option", "", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&password=" + hiddenEscaped, options.Client()
 	}},
 }

@@ -136,7 +136,7 @@ func readSoon(t *testing.T, want string, o *options.ClientOptions) error {
 // Source: URI Options, "TLS Options". Only a server that shows a certificate for its name, signed by a known authority, gets
 // a password, unless the application switches a check off.
 func TestTheTLSOptionsOfAConnectionString(t *testing.T) {
-	set := guardedSet(t)
+	set := guardedSet(t, []string{"alice"})
 	files := writePEMFiles(t, set)
 	const password = "alice:" + secret + "@"
 	for _, c := range []struct {
@@ -201,7 +201,7 @@ func TestTheTLSOptionsOfAConnectionString(t *testing.T) {
 }
 
 func TestATLSConfigOfTheApplication(t *testing.T) {
-	set := guardedSet(t)
+	set := guardedSet(t, []string{"alice"})
 	right, err := set.ClientTLS()
 	if err != nil {
 		t.Fatal(err)

@@ -1,18 +1,21 @@
 package bsoncodec
 
 import (
+	"flag"
 	"reflect"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func rounds(t *testing.T, n int) int {
-	t.Helper()
-	if testing.Short() {
-		return n / 10
+var allValues = flag.Bool("all-values", false, "compare ten times as many random values")
+
+// rounds returns how many of n random values a test compares.
+func rounds(n int) int {
+	if *allValues {
+		return n
 	}
-	return n
+	return n / 10
 }
 
 // Into an empty target, and into one that has values.
@@ -20,7 +23,7 @@ func TestDocumentsAreDecodedAsByTheGeneralDecoder(t *testing.T) {
 	for _, typ := range targetTypes {
 		t.Run(typ.String(), func(t *testing.T) {
 			r := seeded(1)
-			for i := range rounds(t, 700) {
+			for i := range rounds(700) {
 				doc := r.bytesFor(typ)
 				if diff := compareDecoding(doc, func() any { return reflect.New(typ).Interface() }); diff != "" {
 					t.Fatalf("empty target: %s", diff)
@@ -37,7 +40,7 @@ func TestDocumentsAreDecodedAsByTheGeneralDecoder(t *testing.T) {
 // Every field gets a value of every BSON type, in an empty struct and in some that have values.
 func TestEachFieldIsDecodedAsByTheGeneralDecoder(t *testing.T) {
 	values := []any{bson.A{}, bson.D{}, d("a", nil), d("a", int32(1)), bson.A{nil}, bson.A{int32(1)}, bson.A{"x"}, bson.A{d("a", int32(1))}}
-	for seed := range uint64(80) {
+	for seed := range uint64(rounds(80)) {
 		values = append(values, seeded(seed).value(0))
 	}
 	for _, typ := range targetTypes {
@@ -65,7 +68,7 @@ func TestValuesAreEncodedAsByTheGeneralEncoder(t *testing.T) {
 	for _, typ := range targetTypes {
 		t.Run(typ.String(), func(t *testing.T) {
 			r := seeded(2)
-			for range rounds(t, 700) {
+			for range rounds(700) {
 				v := r.filled(typ, 4)
 				for _, arg := range []any{v.Interface(), v.Addr().Interface()} {
 					if diff := compareEncoding(arg); diff != "" {
@@ -81,7 +84,7 @@ func TestValuesAreEncodedAsByTheGeneralEncoder(t *testing.T) {
 }
 
 func TestNewTypesAreEncodedAndDecodedAsByTheGeneralCodec(t *testing.T) {
-	for seed := range uint64(rounds(t, 1500)) {
+	for seed := range uint64(rounds(1500)) {
 		compareNewType(t, seed)
 	}
 }
@@ -115,7 +118,7 @@ func compareNewType(t *testing.T, seed uint64) {
 
 func TestElementsAreEncodedAsByTheGeneralEncoder(t *testing.T) {
 	r := seeded(4)
-	for range rounds(t, 700) {
+	for range rounds(700) {
 		v := r.filled(pick(r, targetTypes...), 3).Interface()
 		for _, document := range []any{bson.D{{Key: "key", Value: v}}, bson.M{"key": v}, map[string][]any{"key": {v, v}}} {
 			if diff := compareEncoding(document); diff != "" {
@@ -127,7 +130,7 @@ func TestElementsAreEncodedAsByTheGeneralEncoder(t *testing.T) {
 
 func TestValuesAreDecodedAsByTheGeneralDecoder(t *testing.T) {
 	r := seeded(6)
-	for range rounds(t, 5000) {
+	for range rounds(5000) {
 		doc := r.bytesFor(reflect.TypeFor[bson.D]())
 		v := bson.RawValue{Type: bson.Type(r.IntN(256)), Value: doc}
 		if element, err := bson.Raw(doc).IndexErr(0); err == nil && r.IntN(4) > 0 {

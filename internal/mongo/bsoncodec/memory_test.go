@@ -15,7 +15,7 @@ func TestADecoderDecodesEachOfManyDocumentsAsTheGeneralDecoder(t *testing.T) {
 	}, targetTypes...)
 	r := seeded(8)
 	var d Decoder
-	for range rounds(t, 3000) {
+	for range rounds(3000) {
 		typ := pick(r, types...)
 		doc := r.bytesFor(typ)
 		if typ.Kind() != reflect.Struct {

@@ -33,7 +33,7 @@ func TestCommonTypesDoNotNeedTheGeneralCodec(t *testing.T) {
 		{"", 0, 1},
 		{text("text"), 1, 2},
 		{true, 0, 0},
-		{flag(true), 0, 0},
+		{toggle(true), 0, 0},
 		{1000, 0, 1},
 		{int8(100), 0, 1},
 		{int16(1000), 0, 1},

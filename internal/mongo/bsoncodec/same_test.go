@@ -184,7 +184,7 @@ func compareEncoder(v any, appendTo func(dst []byte) ([]byte, error)) string {
 type (
 	text   string
 	count8 int8
-	flag   bool
+	toggle bool
 	ratio  float32
 	texts  []string
 	raws   []byte
@@ -228,7 +228,7 @@ type (
 		MinU       uint64        `bson:"minu,minsize"`
 		MinI       []int64       `bson:"mini,minsize"`
 		Lasts      time.Duration `bson:"lasts,omitempty"`
-		Yes        flag
+		Yes        toggle
 		MinPointer *int64 `bson:"minpointer,minsize,omitempty"`
 	}
 
