@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -79,7 +80,7 @@ func TestABusyLoop(t *testing.T) {
 		t.Skip("it is a program that TestProveUnderLoad starts")
 	}
 	go func() {
-		for {
+		for turns := new(atomic.Uint64); ; turns.Add(1) {
 		}
 	}()
 	_, _ = io.Copy(io.Discard, os.Stdin)
