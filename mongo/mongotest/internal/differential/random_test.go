@@ -3,7 +3,6 @@ package differential
 import (
 	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -14,23 +13,13 @@ import (
 )
 
 var (
-	commands = flag.Int("commands", 0, "how many random commands are compared; 5,000 if it is not given, and 100,000 in CI")
+	commands = flag.Int("commands", 5_000, "how many random commands are compared; the figures are over 100,000")
 	seed     = flag.Uint64("seed", 1, "what the random commands are made from")
 	only     = flag.String("kind", "", "make only sequences of this symbol of the grammar")
 	// testdata/grammar-wide makes commands some of which are still answered otherwise: it is there to find what to mend next.
 	grammarFolder = flag.String("grammar", "testdata/grammar", "the folder of the grammar that random commands are made by")
 	noShrink      = flag.Bool("noshrink", false, "do not look for a shorter case of a difference")
 )
-
-func wanted() int64 {
-	switch {
-	case *commands > 0:
-		return int64(*commands)
-	case os.Getenv("CI") == "true" && !raceDetector:
-		return 100_000
-	}
-	return 5_000
-}
 
 const (
 	workers     = 4
@@ -60,7 +49,7 @@ func TestRandomCommands(t *testing.T) {
 	for w := range workers {
 		p := newPair(t, fmt.Sprint(w))
 		wg.Go(func() {
-			for n := c.next.Add(1); n <= 1+wanted()/perSequence; n = c.next.Add(1) {
+			for n := c.next.Add(1); n <= 1+int64(*commands)/perSequence; n = c.next.Add(1) {
 				if err := c.sequence(p, uint64(n)); err != nil {
 					t.Logf("not compared, since the real server ended: %v", err)
 					c.ended.Add(1)
