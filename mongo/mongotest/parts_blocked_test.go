@@ -118,6 +118,7 @@ func TestAnInsertIsRetriedInTheMiddle(t *testing.T) {
 			t.Errorf("the retry is answered %v", reply)
 		}
 		p.play("- | FIND | 0:0 1:1 2:1 3:1")
+		synctest.Wait() // until the journal has what the first attempt wrote, which ends without an answer
 		applied := make(map[int32]int)
 		for _, e := range p.rs.Journal() {
 			if e.Key == "W" && e.Applied {
