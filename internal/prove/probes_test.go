@@ -53,21 +53,33 @@ func TestNoTimerIsLateOnTheFakeClock(t *testing.T) {
 	})
 }
 
-// A cell tolerates half of the shortest time in which something must happen, and by as much more as its times are longer when it runs alone.
+// A cell tolerates half of the shortest time in which something must happen. When it runs alone, its times are as much longer as it is to tolerate
+// more.
 func TestTheTolerance(t *testing.T) {
-	for b, want := range map[*Backend]time.Duration{MongoDB: 100 * time.Millisecond, Couchbase: 200 * time.Millisecond} {
-		s := b.DefaultSettings()
-		if got := s.Timing.tolerance(); got != want {
-			t.Errorf("%s: %v, want %v", b.Title, got, want)
+	for _, c := range []struct {
+		backend *Backend
+		want    time.Duration
+		alone   []time.Duration // the factors of the runs alone
+	}{
+		{MongoDB, 100 * time.Millisecond, []time.Duration{4, 8, 8}},
+		{Couchbase, 200 * time.Millisecond, []time.Duration{2, 4, 4}},
+	} {
+		s := c.backend.DefaultSettings()
+		if got := s.Timing.tolerance(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.backend.Title, got, c.want)
 		}
-		for n, factor := range []time.Duration{4, 8, 8} {
+		for n, factor := range c.alone {
 			alone := s.alone(n)
-			if got := alone.Timing.tolerance(); got != factor*want {
-				t.Errorf("%s, alone, run %d: %v, want %v", b.Title, n, got, factor*want)
+			if got := alone.Timing.tolerance(); got != factor*c.want {
+				t.Errorf("%s, alone, run %d: %v, want %v", c.backend.Title, n, got, factor*c.want)
 			}
 			if alone.LoadLimit != factor*s.LoadLimit || alone.Timing.Heartbeat != s.Timing.Heartbeat {
-				t.Errorf("%s, alone, run %d: %+v", b.Title, n, alone)
+				t.Errorf("%s, alone, run %d: %+v", c.backend.Title, n, alone)
 			}
 		}
+	}
+	tolerant := Settings{Timing: Timing{ServerSelection: time.Hour}}
+	if got := tolerant.alone(0).Timing.ServerSelection; got != time.Hour {
+		t.Errorf("times that tolerate enough are %v, want an hour", got)
 	}
 }

@@ -69,13 +69,12 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// alone returns the settings of a cell that runs again alone for the nth time, from 0. Its times are four times as long, and then eight times. It
-// tolerates longer delays by as much.
+// toleratedAlone is how late a timer may fire in a cell that runs again alone: for the first time, and after that.
+var toleratedAlone = [...]time.Duration{400 * time.Millisecond, 800 * time.Millisecond}
+
+// alone returns the settings of a cell that runs again alone for the nth time, from 0. Its times are so much longer that it tolerates a busy machine.
 func (s Settings) alone(n int) Settings {
-	factor := time.Duration(4)
-	if n > 0 {
-		factor = 8
-	}
+	factor := max(1, toleratedAlone[min(n, len(toleratedAlone)-1)]/s.Timing.tolerance())
 	s.Timing, s.LoadLimit = s.Timing.slower(factor), s.LoadLimit*factor
 	return s
 }
