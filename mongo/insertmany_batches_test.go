@@ -30,8 +30,10 @@ func sized(n, size int) []any {
 func fiveDocuments() []any { return sized(5, 1000) }
 
 // smallMessages returns a replica set whose maxMessageSizeBytes has room for three documents.
-func smallMessages() (*mongotest.Deployment, error) {
-	set, err := replicaSet()
+func smallMessages() (*mongotest.Deployment, error) { return smallMessagesWith() }
+
+func smallMessagesWith(opts ...mongotest.Option) (*mongotest.Deployment, error) {
+	set, err := mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...)
 	if err == nil {
 		set.Use("hello", showLimit("maxMessageSizeBytes", 16<<10+3500, 0))
 	}

@@ -175,17 +175,18 @@ func TestTheOperationIDIsThatOfAllAttempts(t *testing.T) {
 // Command Logging and Monitoring, "Bulk Writes": the commands of one bulk write have one operationId.
 func TestTheOperationIDIsThatOfAllCommandsOfABulkWrite(t *testing.T) {
 	log, configure := logging(options.LogLevelDebug)
-	in(t, configure, func(w *world) {
-		w.seed()
+	run := func() (*mongotest.Deployment, error) { return smallMessagesWith(mongotest.Version("8.0")) }
+	inside(t, run, configure, func(w *world) {
+		w.seed() // the limits of the servers are known then
 		models := []mongo.WriteModel{
 			mongo.NewInsertOneModel().SetDocument(doc("_id", 7)), mongo.NewDeleteOneModel().SetFilter(doc("_id", 7)),
 			mongo.NewInsertOneModel().SetDocument(doc("_id", 8)),
 		}
-		clientModels := []mongo.ClientBulkWrite{
-			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
-			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
-			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
-			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
+		var clientModels []mongo.ClientBulkWrite
+		for _, document := range sized(4, 6000) {
+			clientModels = append(clientModels, mongo.ClientBulkWrite{
+				Database: "test", Collection: "other", Model: mongo.NewClientInsertOneModel().SetDocument(document),
+			})
 		}
 		for name, c := range map[string]struct {
 			commands int
@@ -205,7 +206,7 @@ func TestTheOperationIDIsThatOfAllCommandsOfABulkWrite(t *testing.T) {
 				t.Errorf("%s: %d commands have the operationIds %v", name, len(sent), ids)
 			}
 		}
-	}, mongotest.Version("8.0"))
+	})
 }
 
 // Credentials appear in no message.
