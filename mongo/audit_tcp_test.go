@@ -130,7 +130,7 @@ func (b *audited) disconnect() {
 		b.Error(err)
 	}
 	running.Wait()
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until) && goroutinesOfTheClient() != ""; {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until) && goroutinesOfTheClient() != ""; {
 		<-time.After(time.Millisecond)
 	}
 	if left := goroutinesOfTheClient(); left != "" {

@@ -119,7 +119,7 @@ func TestTheDeadlineOfTheLastOperationDoesNotCloseAnIdleConnection(t *testing.T)
 // untilDisturbed waits until the check of an idle connection notices the peer's action.
 func untilDisturbed(t *testing.T, c *Conn) {
 	t.Helper()
-	for limit := time.Now().Add(10 * time.Second); openAndSilent(c.nc); runtime.Gosched() {
+	for limit := time.Now().Add(time.Minute); openAndSilent(c.nc); runtime.Gosched() {
 		if time.Now().After(limit) {
 			t.Fatal("the connection is still open and silent")
 		}
