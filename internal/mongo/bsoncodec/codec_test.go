@@ -54,6 +54,9 @@ func TestEachFieldIsDecodedAsByTheGeneralDecoder(t *testing.T) {
 					if diff := compareDecoding(doc, func() any { return reflect.New(typ).Interface() }); diff != "" {
 						t.Fatalf("empty target: %s", diff)
 					}
+					if (i+j)%3 != 0 && !*allValues {
+						continue
+					}
 					before := func() any { return seeded(uint64(i*len(values)+j)).filled(typ, 3).Addr().Interface() }
 					if diff := compareDecoding(doc, before); diff != "" {
 						t.Fatalf("target with values: %s", diff)

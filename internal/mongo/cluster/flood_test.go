@@ -18,59 +18,57 @@ import (
 // Callers with deadlines around the time of a round trip use a small pool, whose server is slow, refuses and resets
 // connections, and is declared dead. Each reply must belong to its question, and nothing may be left in the end.
 func TestNothingIsLostOrLeftUnderAFlood(t *testing.T) {
-	for seed := range uint64(2) {
-		synctest.Test(t, func(t *testing.T) {
-			p := &peer{hello: standalone()}
-			p.dial = func(ctx context.Context) error {
-				sleep(ctx, randomTime(20*time.Millisecond), nil)
-				if rand.IntN(10) == 0 {
-					return syscall.ECONNREFUSED
-				}
-				return ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		p.dial = func(ctx context.Context) error {
+			sleep(ctx, randomTime(20*time.Millisecond), nil)
+			if rand.IntN(10) == 0 {
+				return syscall.ECONNREFUSED
 			}
-			p.script = trouble
-			c := start(t, network{addrA: p}, func(cfg *Config) {
-				cfg.MaxPoolSize, cfg.MinPoolSize, cfg.MaxConnIdleTime = 5, 2, 50*time.Millisecond
-				cfg.ConnectTimeout, cfg.HeartbeatInterval = 100*time.Millisecond, time.Second
-			})
-			s := selected(t, c)
-			began := time.Now()
-			var all sync.WaitGroup
-			succeeded := make([]int, 20)
-			for i := range succeeded {
-				all.Go(func() {
-					for id := int32(i + 1); time.Since(began) < 5*time.Second; id += 20 {
-						if flood(t, s, id) {
-							succeeded[i]++
-						}
-					}
-				})
-			}
-			all.Go(func() {
-				for time.Since(began) < 5*time.Second {
-					sleep(t.Context(), randomTime(time.Second), nil)
-					s.pool.clear(errDown, rand.IntN(2) == 0).run()
-					sleep(t.Context(), randomTime(100*time.Millisecond), nil)
-					found(t, s, standalone())
-				}
-			})
-			all.Wait()
-			sum := 0
-			for _, n := range succeeded {
-				sum += n
-			}
-			if sum < 100 {
-				t.Errorf("seed %d: %d operations succeeded", seed, sum)
-			}
-			c.Close()
-			counters(t, s, 0, 0, 0)
-			if n := s.inFlight.Load(); n != 0 {
-				t.Errorf("%d operations are in flight", n)
-			}
-			pass(t, time.Second) // the peer ends
-			p.wantEnded(t, 0)
+			return ctx.Err()
+		}
+		p.script = trouble
+		c := start(t, network{addrA: p}, func(cfg *Config) {
+			cfg.MaxPoolSize, cfg.MinPoolSize, cfg.MaxConnIdleTime = 5, 2, 50*time.Millisecond
+			cfg.ConnectTimeout, cfg.HeartbeatInterval = 100*time.Millisecond, time.Second
 		})
-	}
+		s := selected(t, c)
+		began := time.Now()
+		var all sync.WaitGroup
+		succeeded := make([]int, 20)
+		for i := range succeeded {
+			all.Go(func() {
+				for id := int32(i + 1); time.Since(began) < 5*time.Second; id += 20 {
+					if flood(t, s, id) {
+						succeeded[i]++
+					}
+				}
+			})
+		}
+		all.Go(func() {
+			for time.Since(began) < 5*time.Second {
+				sleep(t.Context(), randomTime(time.Second), nil)
+				s.pool.clear(errDown, rand.IntN(2) == 0).run()
+				sleep(t.Context(), randomTime(100*time.Millisecond), nil)
+				found(t, s, standalone())
+			}
+		})
+		all.Wait()
+		sum := 0
+		for _, n := range succeeded {
+			sum += n
+		}
+		if sum < 100 {
+			t.Errorf("%d operations succeeded", sum)
+		}
+		c.Close()
+		counters(t, s, 0, 0, 0)
+		if n := s.inFlight.Load(); n != 0 {
+			t.Errorf("%d operations are in flight", n)
+		}
+		pass(t, time.Second) // the peer ends
+		p.wantEnded(t, 0)
+	})
 }
 
 func randomTime(most time.Duration) time.Duration { return rand.N(most) }
