@@ -28,13 +28,13 @@ func (v *finder) force(s *ast.IfStmt) {
 
 // operands leaves out an operand of "and" and of "or", and the second one of a sum or a difference of numbers.
 func (v *finder) operands(b *ast.BinaryExpr) {
-	switch {
-	case b.Op == token.LAND || b.Op == token.LOR:
+	if b.Op == token.LAND || b.Op == token.LOR {
 		v.add("drop an operand", b.Pos(), b.End(), v.text(b.X), v.text(b.Y))
-	case b.Op == token.ADD || b.Op == token.SUB:
-		if t, ok := v.source.info.TypeOf(b).Underlying().(*types.Basic); ok && t.Info()&types.IsNumeric != 0 {
-			v.add("drop an operand", b.Pos(), b.End(), v.text(b.X))
-		}
+		return
+	}
+	t, ok := v.source.info.TypeOf(b).Underlying().(*types.Basic)
+	if ok && t.Info()&types.IsNumeric != 0 && (b.Op == token.ADD || b.Op == token.SUB) {
+		v.add("drop an operand", b.Pos(), b.End(), v.text(b.X))
 	}
 }
 

@@ -50,7 +50,7 @@ func (p *pieces) read(name string, r io.Reader) ([]byte, error) {
 		end := min(cap(p.out), len(p.out)+piece, p.most)
 		n, err := r.Read(p.out[len(p.out):end])
 		p.out = p.out[:len(p.out)+n]
-		if err == io.EOF { //nolint:errorlint // readers return io.EOF itself
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

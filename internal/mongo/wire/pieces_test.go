@@ -73,7 +73,8 @@ func blocks(n int, head ...byte) []byte {
 	frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd}, head...)
 	for i := range n {
 		last := uint32((i + 1) / n)
-		frame = append(binary.LittleEndian.AppendUint32(frame, 128<<10<<3|1<<1|last)[:len(frame)+3], 'x')
+		header := 128<<10<<3 | 1<<1 | last
+		frame = append(frame, byte(header), byte(header>>8), byte(header>>16), 'x')
 	}
 	return frame
 }
