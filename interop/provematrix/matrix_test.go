@@ -107,8 +107,10 @@ func run(t *testing.T, name string, dial prove.Dial) *prove.Report {
 
 func runCells(t *testing.T, dial prove.Dial, strategies []prove.Strategy, failures []prove.Failure) *prove.Report {
 	t.Helper()
+	settings := prove.MongoDB.DefaultSettings()
+	settings.RunsAlone = 9 // of a cell that the machine disturbs: each needs a verdict here
 	report, err := prove.Matrix{
-		Strategies: strategies, Failures: failures, Settings: prove.MongoDB.DefaultSettings(), Dial: dial, Deployment: prove.TCP(),
+		Strategies: strategies, Failures: failures, Settings: settings, Dial: dial, Deployment: prove.TCP(),
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
