@@ -53,7 +53,11 @@ func openJournal(ctx context.Context, state string) (*journal, error) {
 			j.done[test{r.Package, r.Test}] = r
 		}
 	}
-	return j, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	_, err = j.file.WriteString("\n") // the last line may not have been written to its end
+	return j, err
 }
 
 // treeName names the commit, and the files that differ from it.
