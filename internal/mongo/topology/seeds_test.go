@@ -46,3 +46,25 @@ func TestReplaceSeeds(t *testing.T) {
 		})
 	}
 }
+
+// Server Discovery and Monitoring, "updateUnknownWithStandalone": a standalone may be the only seed, and is removed from several. The seeds
+// are those of the last poll.
+func TestAStandaloneAmongReplacedSeeds(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		first, found []string
+		kind         Kind
+	}{
+		{"one of two is left", []string{"a:1", "b:1"}, []string{"a:1"}, Single},
+		{"another one takes the place of two", []string{"b:1", "c:1"}, []string{"a:1"}, Single},
+		{"one becomes two", []string{"a:1"}, []string{"a:1", "b:1"}, UnknownTopology},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := ReplaceSeeds(start(t, Config{Seeds: c.first}), c.found)
+			d = Apply(d, &Server{Address: "a:1", Kind: Standalone, MaxWireVersion: 25})
+			if d.Kind != c.kind || (d.Server("a:1") != nil) != (c.kind == Single) {
+				t.Errorf("the topology is %v with the servers %v", d.Kind, addresses(d.Servers))
+			}
+		})
+	}
+}
