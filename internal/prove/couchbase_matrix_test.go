@@ -5,9 +5,15 @@ import (
 	"testing/synctest"
 )
 
-// TestTheWholeMatrixOfCouchbase runs the whole matrix on the fake clock.
+// TestTheWholeMatrixOfCouchbase runs the whole matrix on the fake clock; with the race detector, the mixed failures.
 func TestTheWholeMatrixOfCouchbase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runMatrix(t, wholeMatrix(t, CouchbaseMemory()).withoutMixed())
+		m := wholeMatrix(t, CouchbaseMemory())
+		if raceEnabled {
+			m.Failures = []Failure{mixedFailure(t, Couchbase)}
+		} else {
+			m = m.withoutMixed()
+		}
+		runMatrix(t, m)
 	})
 }

@@ -69,7 +69,7 @@ func TestWholeMatrix(t *testing.T) {
 				m.Settings.W = w
 				switch {
 				case raceEnabled:
-					m.Failures = []Failure{mixedFailure(t)}
+					m.Failures = []Failure{mixedFailure(t, MongoDB)}
 				case w == Majority:
 					m = m.withoutMixed()
 				}

@@ -26,9 +26,9 @@ func TestThePlanIsAFunctionOfSeedFailureAndOperation(t *testing.T) {
 	}
 }
 
-func mixedFailure(t *testing.T) Failure {
+func mixedFailure(t *testing.T, b *Backend) Failure {
 	t.Helper()
-	f, err := MongoDB.FailuresNamed([]string{Mixed})
+	f, err := b.FailuresNamed([]string{Mixed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func mixedFailure(t *testing.T) Failure {
 
 func TestEachBlockHasOneFaultAndKindsAndMomentsAlternate(t *testing.T) {
 	const every, writers, rounds = 10, 4, 40
-	mixed := mixedFailure(t)
+	mixed := mixedFailure(t, MongoDB)
 	kinds := len(mixed.faults) - 1 // all except the outage
 	p := newPlan(3, mixed, every, writers)
 	var count [faultKinds][2]int
@@ -105,7 +105,7 @@ func TestAKilledPrimaryFollowsARetryOnlyIfThereAreOthersToFollow(t *testing.T) {
 }
 
 func TestTheBlockOfALostRequestIsAfterThatOfAKilledPrimary(t *testing.T) {
-	p := newPlan(5, mixedFailure(t), 10, 4)
+	p := newPlan(5, mixedFailure(t, MongoDB), 10, 4)
 	for round := range 100 {
 		order := p.order(round)
 		if at := slices.Index(order, PrimaryKilled); at+1 >= len(order) || order[at+1] != RequestLost {

@@ -44,6 +44,9 @@ var scenarios = []scenario{
 // excess: the time of the first success minus the time of the election. The drivers take turns; the figures are the medians
 // of 20 runs.
 func TestFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
 	medians := make(map[string]map[string]time.Duration)
 	fmt.Printf("%-24s %14s %14s\n", "excess, median of 20", driver.NameOfficial, driver.NameOurs)
 	for _, s := range scenarios {

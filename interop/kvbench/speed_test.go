@@ -80,6 +80,9 @@ var arms = []string{"raw", "kv", "couchbase", "gocb"}
 // TestSpeed measures Get and Upsert of one caller and of 64 on one connection, the server being another process. It prints medians, of
 // ratios those of the rounds' ratios. Because the machine may be busy, only a ratio far above its bar fails.
 func TestSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
 	address := startServer(t)
 	bytes := connectRaw(t, address)
 	clients := map[string]client{
