@@ -9,10 +9,15 @@ import (
 	"github.com/holdfast-db/holdfast/interop/internal/instructions"
 )
 
-const (
-	rounds     = 7
-	manyOnMany = 32
-)
+const manyOnMany = 32
+
+// rounds returns how often each measurement is made. One round is enough to judge instructions and allocations, which hardly change.
+func rounds() int {
+	if testing.Short() {
+		return 1
+	}
+	return 7
+}
 
 // cell is one measurement: an operation under a load. Without bars it is printed only.
 type cell struct {
@@ -29,7 +34,7 @@ func ping(c client) operation      { return c.ping }
 // TestSpeed measures what an operation costs this process, the server being another: user-space instructions, CPU time
 // (user and system) and allocations; 20,000 operations or more a sample, by 32 goroutines on 32 connections; a document
 // of six fields and some hundred bytes, decoded into a struct or encoded from one. Each round measures the same bytes on
-// a bare socket, then our client, then the official driver; a figure is the median of seven rounds.
+// a bare socket, then our client, then the official driver; a figure is the median of seven rounds; with -short there is one.
 //
 // It judges the instructions as a fraction of the official driver's: they are the same within 3 % on any machine, while
 // the CPU time of one binary doubles as the kernel and the host place its threads. Where instructions cannot be counted
@@ -101,7 +106,7 @@ func openCounter(t *testing.T) *instructions.Counter {
 func (c cell) measure(t *testing.T, counter *instructions.Counter, clients map[string]client) result {
 	t.Helper()
 	r := result{counted: counter != nil, costs: make(map[string][]cost)}
-	for range rounds {
+	for range rounds() {
 		for _, name := range []string{rawClient, oursClient, officialClient} {
 			l := c.load
 			if name == rawClient {
