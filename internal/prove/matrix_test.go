@@ -60,6 +60,14 @@ func (m Matrix) withoutMixed() Matrix {
 	return m
 }
 
+// onlyOfTheCluster leaves the failures of single messages out, unless -whole is given: they do the same at each write concern.
+func (m Matrix) onlyOfTheCluster() Matrix {
+	if !*wholeFlag {
+		m.Failures = slices.DeleteFunc(m.Failures, func(f Failure) bool { return !slices.ContainsFunc(f.faults, FaultKind.breaksCluster) })
+	}
+	return m
+}
+
 // TestWholeMatrix runs the whole matrix on the fake clock; with the race detector, the mixed failures.
 func TestWholeMatrix(t *testing.T) {
 	for _, w := range []string{Majority, One} {
@@ -72,6 +80,8 @@ func TestWholeMatrix(t *testing.T) {
 					m.Failures = []Failure{mixedFailure(t, MongoDB)}
 				case w == Majority:
 					m = m.withoutMixed()
+				default:
+					m = m.onlyOfTheCluster()
 				}
 				runMatrix(t, m)
 			})
