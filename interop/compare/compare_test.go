@@ -32,7 +32,7 @@ func rows(large bool) []row {
 func TestTheGuideHasEachReason(t *testing.T) {
 	var reasons []string
 	for _, r := range rows(true) {
-		if len(r.differ) > 0 && !slices.Contains(reasons, r.why) {
+		if r.why != "" && !slices.Contains(reasons, r.why) {
 			reasons = append(reasons, r.why)
 		}
 	}
@@ -43,7 +43,7 @@ func (r *row) compare(t *testing.T) {
 	official, ours := r.play(t, driver.NameOfficial), r.play(t, driver.NameOurs)
 	for _, part := range []string{"Connect", "result", "error", "took", "sent"} {
 		same := slices.Equal(official.part(part), ours.part(part))
-		if differ := slices.Contains(r.differ, part); same == differ {
+		if differ := slices.Contains(r.differ, part); same == differ && !slices.Contains(r.mayDiffer, part) {
 			t.Errorf("%s: the same: %t, want %t (%s)", part, same, !differ, r.why)
 		}
 	}
