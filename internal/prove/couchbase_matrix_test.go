@@ -5,18 +5,13 @@ import (
 	"testing/synctest"
 )
 
-// TestTheWholeMatrixOfCouchbase runs the whole matrix on the fake clock; with the race detector, the mixed failures.
+// TestTheWholeMatrixOfCouchbase runs the whole matrix on the fake clock.
 func TestTheWholeMatrixOfCouchbase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := wholeMatrix(t, CouchbaseMemory())
 		if !*wholeFlag {
 			m.Settings.Size.ClusterHits = 2 // one at each moment: a fault keeps others away for a thousand operations
 		}
-		if raceEnabled {
-			m.Failures = []Failure{mixedFailure(t, Couchbase)}
-		} else {
-			m = m.withoutMixed()
-		}
-		runMatrix(t, m)
+		runMatrix(t, m.without(isMixed))
 	})
 }

@@ -41,7 +41,8 @@ func runMatrix(t *testing.T, m Matrix) *Report {
 	return r
 }
 
-// wholeMatrix returns the command's matrix for the fake clock. Unless -whole is given, its cells are as small as a verdict allows.
+// wholeMatrix returns the command's matrix for the fake clock; with the race detector, the mixed failures. Unless -whole is given, its cells are
+// as small as a verdict allows.
 func wholeMatrix(t *testing.T, d Deployment) Matrix {
 	t.Helper()
 	m := embeddedMatrix(t, d, nil, nil)
@@ -49,41 +50,38 @@ func wholeMatrix(t *testing.T, d Deployment) Matrix {
 		s := &m.Settings.Size
 		s.Operations, s.MessageHits, s.ClusterHits, s.MixedHits = 30, 2, 4, 2
 	}
-	return m
-}
-
-// withoutMixed leaves the mixed failures out, which the figures have, unless -whole is given.
-func (m Matrix) withoutMixed() Matrix {
-	if !*wholeFlag {
-		m.Failures = slices.DeleteFunc(m.Failures, func(f Failure) bool { return f.Name == Mixed })
+	if raceEnabled {
+		m.Failures = []Failure{mixedFailure(t, d.Backend())}
 	}
 	return m
 }
 
-// onlyOfTheCluster leaves the failures of single messages out, unless -whole is given: they do the same at each write concern.
-func (m Matrix) onlyOfTheCluster() Matrix {
-	if !*wholeFlag {
-		m.Failures = slices.DeleteFunc(m.Failures, func(f Failure) bool { return !slices.ContainsFunc(f.faults, FaultKind.breaksCluster) })
+// without leaves failures out, unless -whole is given, or the race detector has chosen them.
+func (m Matrix) without(leftOut func(Failure) bool) Matrix {
+	if !*wholeFlag && !raceEnabled {
+		m.Failures = slices.DeleteFunc(m.Failures, leftOut)
 	}
 	return m
 }
 
-// TestWholeMatrix runs the whole matrix on the fake clock; with the race detector, the mixed failures.
+// isMixed: the figures have the mixed failures.
+func isMixed(f Failure) bool { return f.Name == Mixed }
+
+// isOfMessages reports whether a failure breaks single messages only. Such a failure does the same at each write concern.
+func isOfMessages(f Failure) bool { return !slices.ContainsFunc(f.faults, FaultKind.breaksCluster) }
+
+// TestWholeMatrix runs the whole matrix on the fake clock.
 func TestWholeMatrix(t *testing.T) {
 	for _, w := range []string{Majority, One} {
 		t.Run("w "+w, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := wholeMatrix(t, Memory())
 				m.Settings.W = w
-				switch {
-				case raceEnabled:
-					m.Failures = []Failure{mixedFailure(t, MongoDB)}
-				case w == Majority:
-					m = m.withoutMixed()
-				default:
-					m = m.onlyOfTheCluster()
+				leftOut := isMixed
+				if w == One {
+					leftOut = isOfMessages
 				}
-				runMatrix(t, m)
+				runMatrix(t, m.without(leftOut))
 			})
 		})
 	}
