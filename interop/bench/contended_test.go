@@ -69,7 +69,7 @@ func TestManyGoroutines(t *testing.T) {
 		pick   func(client) operation
 	}{{"findone", findOne}, {"insertone", insertOne}} {
 		var ratios []float64
-		for range rounds() {
+		for range allRounds {
 			among := load{workers: manyOnMany}.cost(t, nil, c.pick(many))
 			alone := load{workers: 1}.cost(t, nil, c.pick(one))
 			ratios = append(ratios, cpu(among)/cpu(alone))

@@ -9,14 +9,17 @@ import (
 	"github.com/holdfast-db/holdfast/interop/internal/instructions"
 )
 
-const manyOnMany = 32
+const (
+	allRounds  = 7
+	manyOnMany = 32
+)
 
-// rounds returns how often each measurement is made. One round is enough to judge instructions and allocations, which hardly change.
+// rounds returns how often TestSpeed measures. One round is enough to judge instructions and allocations, which hardly change.
 func rounds() int {
 	if testing.Short() {
 		return 1
 	}
-	return 7
+	return allRounds
 }
 
 // cell is one measurement: an operation under a load. Without bars it is printed only.
