@@ -1,5 +1,5 @@
 // Command platforms checks the types of all packages of a module, and of their tests, for other platforms. It reads the source of
-// everything that they import, and leaves out the bodies of other modules' functions: to compile all of it takes ten times as long.
+// everything that they import, and leaves out the bodies of other modules' functions: to compile all of it takes some twenty times as long.
 //
 //	platforms FOLDER OS/ARCH ...
 package main
