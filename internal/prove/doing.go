@@ -34,11 +34,6 @@ type try struct {
 	trouble Trouble // if err is not nil
 }
 
-// unconnected reports whether a server was selected, and the command was not sent because connecting to it failed.
-func (t *try) unconnected() bool {
-	return t.err != nil && t.trouble.Kind == Network && t.trouble.Claim == NotApplied
-}
-
 // try makes one call of the client, and records it.
 func (d *doing) try(step Step, call func() error) error {
 	t := try{step: step, began: time.Now()}

@@ -1,6 +1,9 @@
 package prove
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The rule of the resilience article: an error of the network is worth one more attempt, an error that the server
 // returns for the command itself is worth none. So one step of an operation needs
@@ -26,7 +29,7 @@ func (c *cell) waste(counts *Counts, r record, journal map[messageID]entry) (fla
 			flaw = FlawWasteful
 		}
 		if allowed := c.triesAllowed(r, step); allowed > 0 {
-			if tries, settled := triesOf(r, step, allowed); tries > allowed {
+			if tries, settled := c.triesOf(r, step, allowed); tries > allowed {
 				flaw, wasted = FlawWasteful, max(wasted, r.ended.Sub(settled))
 			}
 		}
@@ -123,9 +126,9 @@ func (c *cell) waitsFrom(r record) (from time.Time, limited bool) {
 
 // triesOf returns the number of tries of a step, and the end of the last one that is allowed. In an outage a try without a connection is not
 // counted: the server has ended, and the client does not know that yet. The time of the operation limits these.
-func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
+func (c *cell) triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
 	for _, t := range r.tries {
-		if t.step != step || r.outage && t.unconnected() {
+		if t.step != step || r.outage && c.unconnected(r.id, t) {
 			continue
 		}
 		tries++
@@ -134,4 +137,16 @@ func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
 		}
 	}
 	return tries, settled
+}
+
+// unconnected reports whether a server was selected for a try, but connecting to it failed: none of the operation's messages arrived during
+// the try. The client's error need not say so. It may have the labels of an overload, although no server answered (Client Backpressure).
+func (c *cell) unconnected(id OpID, t try) bool {
+	if t.err == nil || t.trouble.Kind != Network && t.trouble.Kind != Overload {
+		return false
+	}
+	return !slices.ContainsFunc(c.injector.seen[part{id, t.step}], func(m messageID) bool {
+		at := c.injector.arrived[m]
+		return !at.Before(t.began) && !at.After(t.ended)
+	})
 }

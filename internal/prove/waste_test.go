@@ -71,18 +71,42 @@ func TestTheRuleOfTheArticleLimitsAttemptsMessagesAndTime(t *testing.T) {
 	}
 }
 
-// In an outage a try that finds no connection is not counted, one that finds no server is. Without an outage both are.
+// In an outage a try that finds no connection is not counted, whatever the client says about it. One whose message arrived is, and one that
+// finds no server. Without an outage all are.
 func TestTriesWithoutAConnection(t *testing.T) {
-	failed := errors.New("failed")
-	list := []try{
-		{step: FirstStep, err: failed, trouble: Trouble{Network, Unknown}},
-		{step: FirstStep, err: failed, trouble: Trouble{Network, NotApplied}},
-		{step: FirstStep, err: failed, trouble: Trouble{NoServer, NotApplied}},
-		{step: FirstStep},
-	}
-	for outage, want := range map[bool]int{true: 3, false: 4} {
-		if tries, _ := triesOf(record{outage: outage, tries: list}, FirstStep, 2); tries != want {
-			t.Errorf("outage %t: %d tries, want %d", outage, tries, want)
+	const second = time.Second
+	id, began, failed := OpID{0, 0}, time.Unix(1000, 0), errors.New("failed")
+	c := &cell{injector: &injector{
+		seen:    map[part][]messageID{{id, FirstStep}: {{1, 1}}},
+		arrived: map[messageID]time.Time{{1, 1}: began},
+	}}
+	for _, one := range []struct {
+		name   string
+		from   time.Duration // the message arrives at 0
+		kind   Kind
+		claim  Claim
+		err    error
+		counts bool
+	}{
+		{"its message arrived", 0, Network, Unknown, failed, true},
+		{"its message arrived at its end", -second, Network, Unknown, failed, true},
+		{"before the message", -2 * second, Network, Unknown, failed, false},
+		{"after the message", 1, Network, Unknown, failed, false},
+		{"the client knows that it sent nothing", second, Network, NotApplied, failed, false},
+		{"the labels of a failed handshake", second, Overload, Unknown, failed, false},
+		{"no server", second, NoServer, NotApplied, failed, true},
+		{"a client without an error for that", second, Refused, Unknown, failed, true},
+		{"acknowledged", second, Refused, Unknown, nil, true},
+	} {
+		r := record{id: id, tries: []try{{
+			step: FirstStep, began: began.Add(one.from), ended: began.Add(one.from + second), err: one.err, trouble: Trouble{one.kind, one.claim},
+		}}}
+		if tries, _ := c.triesOf(r, FirstStep, 1); tries != 1 {
+			t.Errorf("%s: %d tries without an outage, want 1", one.name, tries)
+		}
+		r.outage = true
+		if tries, _ := c.triesOf(r, FirstStep, 1); (tries == 1) != one.counts {
+			t.Errorf("%s: %d tries in an outage, want %t", one.name, tries, one.counts)
 		}
 	}
 }
