@@ -108,6 +108,7 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 func (c *cell) prepare(ctx context.Context) {
 	c.referee = newReferee(c.settings.Size.Writers)
 	c.injector = newInjector(ctx, c.settings.plan(c.failure), c.referee, c.site, c.document, c.strategy.twoSteps)
+	c.injector.enough = c.settings.Size.enough(c.failure)
 	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 

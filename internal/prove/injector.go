@@ -15,6 +15,8 @@ type injector struct {
 	site     site
 	document func(OpID) string
 	twoSteps bool
+	// enough is the number of early faults of the cluster of a kind, and of late ones, after which there are no more of them; 0 is no limit.
+	enough int
 	// countsPlanned is a defect: every planned fault counts as one that happened.
 	countsPlanned bool
 	healing       sync.WaitGroup // the goroutines that heal the cluster
@@ -172,12 +174,28 @@ func (i *injector) ended(id OpID, acknowledged bool) {
 	}
 }
 
-// mayBreak asks the referee.
+// mayBreak asks the referee, unless there were enough such faults.
 func (i *injector) mayBreak(h *hit) bool {
+	if i.sated(h) {
+		return false
+	}
 	if h.follows {
 		return i.referee.claimAfterRetry(i.ctx, h.op)
 	}
 	return i.referee.claim(i.ctx, h.op, h.kind)
+}
+
+// sated reports whether enough faults of the cluster of this kind have happened on this side of the execution.
+func (i *injector) sated(h *hit) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	same := 0
+	for _, other := range i.hits {
+		if other.kind == h.kind && other.late() == h.late() {
+			same++
+		}
+	}
+	return i.enough > 0 && same >= i.enough
 }
 
 // strike breaks the cluster and starts the healing. If that fails, the fault does not count.

@@ -92,7 +92,7 @@ func writeSchedules(w io.Writer, s Settings, operations int, schedules []Schedul
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "The planned faults of the first %d operations of each cell; seed %d, %d writers. A fault strikes the first\n"+
 		"message of its step, a command error each of them; a strategy with one step has the fault there. A fault is left out if\n"+
-		"the cluster is not whole.\n", operations, s.Seed, s.Size.Writers)
+		"the cluster is not whole; one of the cluster also if its kind has happened often enough.\n", operations, s.Seed, s.Size.Writers)
 	for _, one := range schedules {
 		fmt.Fprintf(t, "\n%s\n", one.Failure)
 		for _, f := range one.Faults {
