@@ -108,7 +108,7 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 func (c *cell) prepare(ctx context.Context) {
 	c.referee = newReferee(c.settings.Size.Writers)
 	c.injector = newInjector(ctx, c.settings.plan(c.failure), c.referee, c.site, c.document, c.strategy.twoSteps)
-	c.injector.enough = c.settings.Size.enough(c.failure)
+	c.injector.goal = func(kind FaultKind) int { return withMargin(c.settings.Size.goal(c.failure, kind)) }
 	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 
@@ -204,5 +204,5 @@ func (c *cell) reached() bool {
 	c.mu.Lock()
 	enough := c.acknowledged >= c.settings.Size.Operations
 	c.mu.Unlock()
-	return enough && c.injector.reached(c.failure, c.settings.Size)
+	return enough && c.injector.reached(c.failure.faults)
 }

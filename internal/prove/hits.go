@@ -35,19 +35,33 @@ func (h Hits) enough(kind FaultKind, goal int) bool {
 func withMargin(goal int) int { return goal + goal/10 }
 
 // reached reports whether each kind of fault has happened often enough.
-func (i *injector) reached(f Failure, size Size) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	var count [faultKinds]Hits
-	for _, h := range i.hits {
-		count[h.kind].add(h.late(), true)
-	}
-	for _, kind := range f.faults {
-		if goal := size.goal(f, kind); kind != Outage && !count[kind].enough(kind, withMargin(goal)) {
+func (i *injector) reached(kinds []FaultKind) bool {
+	count := i.hitCounts()
+	for _, kind := range kinds {
+		if kind != Outage && !count[kind].enough(kind, i.goal(kind)) {
 			return false
 		}
 	}
 	return true
+}
+
+// sated reports whether there were so many faults of this kind, on this side of the execution, that there shall be no more.
+func (i *injector) sated(f planned) bool {
+	happened := i.hitCounts()[f.kind]
+	if f.late() {
+		return happened.Late >= i.goal(f.kind)
+	}
+	return happened.Early >= i.goal(f.kind)
+}
+
+// hitCounts returns how often each kind of fault has happened.
+func (i *injector) hitCounts() (count [faultKinds]Hits) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, h := range i.hits {
+		count[h.kind].add(h.late(), true)
+	}
+	return count
 }
 
 // confirmed reports whether the journal confirms the hit. With w1 the operation may have been rolled back later.

@@ -15,8 +15,8 @@ type injector struct {
 	site     site
 	document func(OpID) string
 	twoSteps bool
-	// enough is the number of early faults of the cluster of a kind, and of late ones, after which there are no more of them; 0 is no limit.
-	enough int
+	// goal returns how often the load aims at a kind of fault.
+	goal func(FaultKind) int
 	// countsPlanned is a defect: every planned fault counts as one that happened.
 	countsPlanned bool
 	healing       sync.WaitGroup // the goroutines that heal the cluster
@@ -130,10 +130,10 @@ func (i *injector) refuseAgain(p part) treatment {
 	return treatment{}
 }
 
-// breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
-// at its moment.
+// breakCluster returns a fault of the whole cluster, unless there were enough: each keeps all others away for hundreds of operations. The
+// referee is asked when the message arrives; the fault happens at its moment.
 func (i *injector) breakCluster(h *hit) treatment {
-	if !i.mayBreak(h) {
+	if i.sated(h.planned) || !i.mayBreak(h) {
 		return treatment{}
 	}
 	strike := func() { i.strike(h) }
@@ -174,28 +174,12 @@ func (i *injector) ended(id OpID, acknowledged bool) {
 	}
 }
 
-// mayBreak asks the referee, unless there were enough such faults.
+// mayBreak asks the referee.
 func (i *injector) mayBreak(h *hit) bool {
-	if i.sated(h) {
-		return false
-	}
 	if h.follows {
 		return i.referee.claimAfterRetry(i.ctx, h.op)
 	}
 	return i.referee.claim(i.ctx, h.op, h.kind)
-}
-
-// sated reports whether enough faults of the cluster of this kind have happened on this side of the execution.
-func (i *injector) sated(h *hit) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	same := 0
-	for _, other := range i.hits {
-		if other.kind == h.kind && other.late() == h.late() {
-			same++
-		}
-	}
-	return i.enough > 0 && same >= i.enough
 }
 
 // strike breaks the cluster and starts the healing. If that fails, the fault does not count.

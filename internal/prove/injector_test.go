@@ -48,7 +48,7 @@ func TestAFaultOfTheClusterThatHappenedOftenEnoughIsLeftOut(t *testing.T) {
 	early, late := planned{kind: FailedOver}, planned{kind: FailedOver, moment: afterReplication}
 	for _, c := range []struct {
 		name     string
-		enough   int
+		goal     int
 		happened []planned
 		next     planned
 		want     bool
@@ -57,15 +57,16 @@ func TestAFaultOfTheClusterThatHappenedOftenEnoughIsLeftOut(t *testing.T) {
 		{"enough", 2, []planned{early, late, early}, early, false},
 		{"enough, on the other side", 2, []planned{early, early}, late, true},
 		{"enough, of another kind", 2, []planned{early, early}, planned{kind: BlackHoled}, true},
-		{"no limit", 0, []planned{early, early}, early, true},
+		{"a higher goal", 3, []planned{early, early}, early, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			i := newInjector(t.Context(), plan{}, servedReferee(t, 1), nil, nil, false)
-			i.enough = c.enough
+			i.goal = func(FaultKind) int { return c.goal }
 			for _, f := range c.happened {
 				i.happened(&hit{planned: f})
 			}
-			if got := i.mayBreak(&hit{part: part{op: OpID{0, 1}}, planned: c.next}); got != c.want {
+			f := i.breakCluster(&hit{part: part{op: OpID{0, 1}}, planned: c.next})
+			if got := f.before != nil || f.after != nil; got != c.want {
 				t.Errorf("%s: %t, want %t", c.name, got, c.want)
 			}
 		})

@@ -93,15 +93,6 @@ func (s Size) goal(f Failure, kind FaultKind) int {
 	}
 }
 
-// enough returns the number of early faults of the cluster of a kind, and of late ones, after which a failure's cell has no more of them. Each
-// keeps all other faults away for hundreds of operations.
-func (s Size) enough(f Failure) int {
-	if f.Name == Mixed {
-		return withMargin(s.MixedHits)
-	}
-	return withMargin(s.ClusterHits)
-}
-
 // every returns the number of operations for one planned fault of a failure.
 func (s Size) every(f Failure) int {
 	switch {
