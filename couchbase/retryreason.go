@@ -86,4 +86,7 @@ var (
 	NotReadyRetryReason = RetryReason(retryReason{couchbasereason.BucketOpening})
 	// KVConfigOnlyRetryReason: the node has cluster maps only, and no documents. gocb has no name for it.
 	KVConfigOnlyRetryReason = RetryReason(retryReason{couchbasereason.KVConfigOnly})
+	// NodeConnectingRetryReason: the first connection to a node that a new cluster map has brought is being made. gocb has no name for
+	// it.
+	NodeConnectingRetryReason = RetryReason(retryReason{couchbasereason.NodeConnecting})
 )

@@ -8,6 +8,6 @@ import (
 
 func init() {
 	retry.DatabaseReasons.Couchbase = couchbasereason.All()
-	retry.DatabaseReasons.OwnCouchbase = []retry.Reason{couchbasereason.KVConfigOnly, couchbasereason.BucketOpening}
+	retry.DatabaseReasons.OwnCouchbase = []retry.Reason{couchbasereason.KVConfigOnly, couchbasereason.BucketOpening, couchbasereason.NodeConnecting}
 	retry.DatabaseReasons.MongoDB = mongoreason.All()
 }

@@ -78,7 +78,7 @@ func TestTheReasonsOfADatabaseAreThoseOfItsSpecification(t *testing.T) {
 }
 
 // ownCouchbase are the reasons of a Couchbase operation that RFC 0049 does not have. They are retried whatever the strategy says.
-var ownCouchbase = []flags{{"KV_CONFIG_ONLY", true, true}, {"BUCKET_OPEN_IN_PROGRESS", true, true}}
+var ownCouchbase = []flags{{"KV_CONFIG_ONLY", true, true}, {"BUCKET_OPEN_IN_PROGRESS", true, true}, {"NODE_CONNECT_IN_PROGRESS", true, true}}
 
 // general are the reasons that stand in this package, by name.
 var general = []string{

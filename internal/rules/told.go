@@ -154,6 +154,7 @@ var reasonWords = map[string]string{
 	mongoreason.RetryableCode.String():                "The server answered with a code of the list for reads: " + mongoReadCode.Sentence,
 	mongoreason.RetryableWriteLabel.String():          "The error has the label RetryableWriteError: " + mongoWriteLabel.Sentence,
 	couchbasereason.BucketOpening.String():            "The bucket has no cluster map yet, because it is being opened or does not exist.",
+	couchbasereason.NodeConnecting.String():           "A new cluster map has brought the node, and the first connection to it is being made.",
 }
 
 // WhyWords says why there is, or was, no further attempt.

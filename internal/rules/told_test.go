@@ -85,7 +85,7 @@ func TestReadRefusesOtherTexts(t *testing.T) {
 // Every reason and every Why of this module has words.
 func TestEveryReasonAndEveryWhyHasWords(t *testing.T) {
 	all := append(append(retry.GeneralReasons(), mongoreason.All()...), couchbasereason.All()...)
-	for _, r := range append(all, couchbasereason.KVConfigOnly, couchbasereason.BucketOpening) {
+	for _, r := range append(all, couchbasereason.KVConfigOnly, couchbasereason.BucketOpening, couchbasereason.NodeConnecting) {
 		if r != retry.ReasonCircuitBreakerOpen && strings.Contains(ReasonWords(r.String()), "no such reason") {
 			t.Errorf("%v has no words", r)
 		}

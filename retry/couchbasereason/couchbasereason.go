@@ -49,12 +49,14 @@ var (
 	ViewsNoActivePartition = retry.NewReason("VIEWS_NO_ACTIVE_PARTITION", retry.FlagAlways)
 )
 
-// The reasons that RFC 0049 does not have. Both are retried whatever the strategy says.
+// The reasons that RFC 0049 does not have. They are retried whatever the strategy says.
 var (
 	// KVConfigOnly: the node answered that it has cluster maps only, and no documents.
 	KVConfigOnly = retry.NewReason("KV_CONFIG_ONLY", retry.FlagAlways)
 	// BucketOpening: the bucket has no cluster map yet, because it is being opened or does not exist.
 	BucketOpening = retry.NewReason("BUCKET_OPEN_IN_PROGRESS", retry.FlagAlways)
+	// NodeConnecting: a new cluster map has brought the node, and the first connection to it is being made.
+	NodeConnecting = retry.NewReason("NODE_CONNECT_IN_PROGRESS", retry.FlagAlways)
 )
 
 var all = [...]retry.Reason{

@@ -28,13 +28,14 @@ type Endpoint struct {
 }
 
 func newEndpoint(b *Bucket, address string) *Endpoint {
-	e := &Endpoint{bucket: b, address: address, err: errConnecting, delay: minRedial}
+	e := &Endpoint{bucket: b, address: address, err: ErrConnecting, delay: minRedial}
 	e.ctx, e.cancel = context.WithCancel(b.cluster.ctx)
 	e.breaker = newBreaker(e, b.cluster.config.Breaker)
 	return e
 }
 
-var errConnecting = errors.New("the connection is being made")
+// ErrConnecting: the first connection to the node is being made, and its first dial has not ended.
+var ErrConnecting = errors.New("the connection is being made")
 
 // Address returns the node's address.
 func (e *Endpoint) Address() string { return e.address }
@@ -137,9 +138,10 @@ func (e *Endpoint) dial() bool {
 	if e.gone || e.link != nil {
 		return true
 	}
+	first := errors.Is(e.err, ErrConnecting)
 	e.err = err
 	b.fetchLocked(nil)
-	if kv.IsLoginFailure(err) { // operations that wait say it at once
+	if first || kv.IsLoginFailure(err) { // operations that wait for it learn it at once
 		b.endWaits(func(w Wait) bool { return w.Endpoint == e })
 	}
 	return false

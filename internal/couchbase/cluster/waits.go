@@ -25,7 +25,7 @@ func (b *Bucket) Wake(since *Snapshot, w Wait) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c := b.wake(since, w)
-	if e := w.Endpoint; e != nil && e.err != nil && e.err != errConnecting { //nolint:errorlint // it is that very value
+	if e := w.Endpoint; e != nil && e.err != nil && e.err != ErrConnecting { //nolint:errorlint // it is that very value
 		b.fetchLocked(nil)
 	}
 	return c

@@ -1,9 +1,11 @@
 package operation_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +32,8 @@ type path struct {
 	sent bool
 	// ends is when the trouble is over and the waiting operation is woken; 0: it is not woken, so its third request succeeds.
 	ends time.Duration
+	// host is the node that has the key in the end; "": a.
+	host string
 }
 
 // paths has the reasons of a key-value operation, and those of our own.
@@ -60,6 +64,7 @@ var paths = []path{
 	}}, arrange: func(w *world) { // the bucket is asked for after 10, 30, 70 ms
 		time.AfterFunc(40*ms, func() { w.missing() })
 	}},
+	{reason: "NODE_CONNECT_IN_PROGRESS", always: true, ends: 70 * ms, setups: []setup{dialsB(70*ms, nil)}, arrange: bringB, host: "b"},
 	{reason: "KV_ERROR_MAP_RETRY_INDICATED", script: status(0xff01, 2), safe: true, sent: true},
 	{reason: "KV_LOCKED", script: status(memd.StatusLocked, 2), safe: true, sent: true, kind: operation.ErrDocumentLocked},
 	{reason: "KV_TEMPORARY_FAILURE", script: status(memd.StatusTemporaryFailure, 2), safe: true, sent: true, kind: operation.ErrTemporaryFailure},
@@ -69,6 +74,47 @@ var paths = []path{
 		kind: operation.ErrDurableWriteReCommitInProgress,
 	},
 	{reason: "CIRCUIT_BREAKER_OPEN", safe: true, kind: operation.ErrCircuitBreakerOpen, ends: 100 * ms, setups: []setup{breaks}, arrange: openBreaker},
+}
+
+// dialsB gives the bucket a map without node b, and makes each dial to b end after a delay, by the error if there is one.
+func dialsB(after time.Duration, err error) setup {
+	return func(w *world, c *cluster.Config, _ *operation.Config) {
+		m := newest(1)
+		m.Hosts, m.VBuckets = m.Hosts[:1], [][]int{{0, -1}, {0, -1}}
+		w.SetMap(m)
+		c.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address == w.nodes["b"].Address() {
+				<-time.After(after)
+				if err != nil {
+					return nil, err
+				}
+			}
+			return w.DialContext(ctx, network, address)
+		}
+	}
+}
+
+// bringB tells the client of a map in which all vbuckets are on node b.
+func bringB(w *world) {
+	<-time.After(5 * ms) // an idle connection reads at once
+	w.SetMap(moved(2))
+	w.nodes["a"].Push(true)
+	synctest.Wait()
+}
+
+// A node to which no connection can be made is not waited for any longer than the first dial takes.
+func TestTheWaitForANewNodeEndsWithItsFirstDial(t *testing.T) {
+	refused := errors.New("refused")
+	inWorld(t, nil, func(w *world) {
+		bringB(w)
+		q := w.increment(keyOf0)
+		q.Strategy = declining()
+		began := time.Now()
+		_, err := w.do(q)
+		if !errors.Is(err, operation.ErrSocketNotAvailable) || !errors.Is(err, refused) || time.Since(began) != 70*ms {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	}, dialsB(70*ms, refused))
 }
 
 // breaks makes a breaker that one timeout opens, for 100 ms.
@@ -184,7 +230,7 @@ func (p path) retried(w *world, err *operation.Error, delay func(int) time.Durat
 	}
 	var want []string
 	for _, at := range times {
-		want = append(want, fmt.Sprintf("%v@a", at))
+		want = append(want, fmt.Sprintf("%v@%s", at, cmp.Or(p.host, "a")))
 	}
 	got := w.where()
 	if p.reason == "CIRCUIT_BREAKER_OPEN" { // the canary comes before the operation

@@ -62,7 +62,8 @@ func (u *run) notOpen() retry.Failure {
 	return retry.Failure{Err: cause, Stage: retry.StageDispatch, Reason: couchbasereason.BucketOpening, Wake: wake}
 }
 
-// noConnection is the failure of an attempt whose endpoint has no connection.
+// noConnection is the failure of an attempt whose endpoint has no connection. The first one to a node, which a map has just brought, is
+// waited for whatever the strategy says: a rebalance fails no operation.
 func (u *run) noConnection() retry.Failure {
 	err := u.endpoint.Err()
 	switch {
@@ -71,7 +72,11 @@ func (u *run) noConnection() retry.Failure {
 	case kv.IsLoginFailure(err):
 		return u.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
-	failure := u.notSent(attemptCause{ErrSocketNotAvailable, couchbasereason.SocketNotAvailable, err}, u.wakeEndpoint())
+	reason := couchbasereason.SocketNotAvailable
+	if errors.Is(err, cluster.ErrConnecting) {
+		reason = couchbasereason.NodeConnecting
+	}
+	failure := u.notSent(attemptCause{ErrSocketNotAvailable, reason, err}, u.wakeEndpoint())
 	failure.Err = noBucket(attemptError{kind: ErrSocketNotAvailable, err: err})
 	return failure
 }
