@@ -348,7 +348,7 @@ func TestANetworkErrorOfAnOperationEndsTheConnectionOfTheMonitor(t *testing.T) {
 		s := selected(t, c)
 		pass(t, time.Second)
 		s.cancelCheck()
-		pass(t, c.cfg.HeartbeatInterval)
+		pass(t, c.cfg.HeartbeatInterval-1)
 		p.wantHellos(t, 2)
 		if p.dialed != 2 || kindOf(c, addrA) != topology.Standalone {
 			t.Errorf("%d connections were made, the server is %v", p.dialed, kindOf(c, addrA))

@@ -10,7 +10,8 @@ import (
 )
 
 // monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each
-// MinHeartbeatInterval. If the server can stream its hellos and Config.Streaming is set, each check waits for the next
+// MinHeartbeatInterval. After an operation has lost its connection, a request is answered at once, but at most once in each
+// probeInterval. If the server can stream its hellos and Config.Streaming is set, each check waits for the next
 // hello of the stream instead (Server Monitoring, "Streaming Protocol").
 type monitor struct {
 	server      *Server
@@ -27,6 +28,8 @@ type pause uint8
 
 const (
 	untilHeartbeat pause = iota // MinHeartbeatInterval, then until a request or the heartbeat
+	untilRequested              // until a request or the heartbeat, then as untilProbe
+	untilProbe                  // as untilAllowed, or until probeInterval has passed since the last probe
 	untilAllowed                // until MinHeartbeatInterval has passed since the last answer
 	noPause
 )
@@ -55,27 +58,69 @@ func (m *monitor) stop() {
 	close(m.server.next.Load().done)
 }
 
-// forgetRequest drops a pending request for a check, because a check begins now.
+// forgetRequest drops the pending requests for a check, because a check begins now.
 func (m *monitor) forgetRequest() {
-	select {
-	case <-m.server.check:
-	default:
+	for _, c := range []chan struct{}{m.server.check, m.server.doubted} {
+		select {
+		case <-c:
+		default:
+		}
 	}
 }
 
 // wait waits for the time of the next check. It returns false if ctx has ended.
 func (m *monitor) wait(ctx context.Context, p pause) bool {
-	switch p {
-	case noPause:
-		return true
-	case untilAllowed:
-		return sleep(ctx, MinHeartbeatInterval-time.Since(m.answered), nil)
-	case untilHeartbeat:
+	if p == untilHeartbeat {
+		p = m.awaitHeartbeat()
 	}
-	if !sleep(ctx, MinHeartbeatInterval, nil) {
-		return false
+	if p == untilRequested {
+		p = untilProbe
+		if !sleep(ctx, m.server.cluster.cfg.HeartbeatInterval, m.server.check) {
+			return false
+		}
 	}
-	return sleep(ctx, m.server.cluster.cfg.HeartbeatInterval-MinHeartbeatInterval, m.server.check)
+	for ctx.Err() == nil {
+		left := m.left(p)
+		if left <= 0 {
+			return true
+		}
+		sleep(ctx, left, nil)
+	}
+	return false
+}
+
+// awaitHeartbeat waits for MinHeartbeatInterval, then for a request or the heartbeat. If the monitor is told meanwhile that the server
+// or its own connection is in doubt, awaitHeartbeat returns at once, with the rest of the pause.
+func (m *monitor) awaitHeartbeat() pause {
+	timer := time.NewTimer(MinHeartbeatInterval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		timer.Reset(m.server.cluster.cfg.HeartbeatInterval - MinHeartbeatInterval)
+	case <-m.server.doubted:
+		return untilProbe
+	case <-m.cancelled.Done():
+		return m.afterCancel()
+	}
+	select {
+	case <-timer.C:
+	case <-m.server.check:
+	case <-m.cancelled.Done():
+		return m.afterCancel()
+	}
+	return noPause
+}
+
+// left returns the rest of the pauses untilProbe and untilAllowed.
+func (m *monitor) left(p pause) time.Duration {
+	allowed := MinHeartbeatInterval - time.Since(m.answered)
+	switch {
+	case p == noPause || allowed <= 0:
+		return 0
+	case p == untilProbe:
+		return min(allowed, m.server.beginProbe())
+	}
+	return allowed
 }
 
 // sleep waits for d, or until early is ready. It returns false if ctx ended first.
@@ -120,7 +165,7 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	switch {
 	case ctx.Err() != nil:
 		m.drop()
-		return m.afterCancel(ctx), false
+		return m.afterCancel(), false
 	case err != nil:
 		m.drop()
 		return untilHeartbeat, m.server.cluster.checkFailed(m.server, err)
@@ -139,14 +184,15 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	return untilHeartbeat, false
 }
 
-// afterCancel returns the pause after a cancelled check. A server that was cancelled because of an operation's network
-// error is Unknown, so selections request its next check. If it is known again, nobody would.
-func (m *monitor) afterCancel(ctx context.Context) pause {
+// afterCancel returns the pause after the connection of the checks was given up. That is because an operation has lost its own: then
+// the server is Unknown, and a selection that waits for it requests a check. Or because the server must be checked anew. If it is
+// known again, nobody requests the check that was cancelled.
+func (m *monitor) afterCancel() pause {
 	d := m.server.cluster.Snapshot().Description.Server(m.server.address)
-	if errors.Is(context.Cause(ctx), errRestart) || d != nil && d.Known() {
+	if errors.Is(context.Cause(m.cancelled), errRestart) || d != nil && d.Known() {
 		return untilAllowed
 	}
-	return untilHeartbeat
+	return untilRequested
 }
 
 // waited reports whether the next check may begin at once: the reply brought a change, or the server has waited for one.

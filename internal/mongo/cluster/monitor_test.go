@@ -200,8 +200,8 @@ func TestANetworkErrorOfAnOperationCancelsARunningCheck(t *testing.T) {
 		s.CheckIn(conn)
 		began := time.Now()
 		selected(t, c)
-		if took := time.Since(began); took != MinHeartbeatInterval {
-			t.Errorf("the server was selectable again after %v, want %v", took, MinHeartbeatInterval)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the server was selectable again after %v", took)
 		}
 	})
 }

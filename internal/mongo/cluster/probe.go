@@ -6,7 +6,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// probeInterval is the shortest time between two probing handshakes with a server.
+// probeInterval is the shortest time between two probes of a server: handshakes that a selection without a primary makes, and checks
+// that a lost connection causes.
 const probeInterval = 250 * time.Millisecond
 
 // probe makes one handshake with each member of a replica set that has no primary, because a selection waits for one. Its
@@ -17,19 +18,29 @@ func (c *Cluster) probe(s *Snapshot) {
 	if s.Description.Kind != topology.ReplicaSetNoPrimary {
 		return
 	}
-	now := time.Now().UnixNano()
 	for i, server := range s.servers {
 		if !s.Description.Servers[i].Known() {
 			continue
 		}
-		last := server.probed.Load()
-		if server.streaming.Load() || now-last < int64(probeInterval) || !server.probed.CompareAndSwap(last, now) {
+		if server.streaming.Load() || server.beginProbe() > 0 {
 			continue
 		}
 		if generation, ready := server.pool.readyGeneration(); ready {
 			c.inBackground(func() { server.probeOnce(generation) })
 		}
 	}
+}
+
+// beginProbe returns 0 if a probe begins now, which the caller makes. Otherwise it returns how long it is until one may begin.
+func (s *Server) beginProbe() time.Duration {
+	now, last := time.Now().UnixNano(), s.probed.Load()
+	switch left := probeInterval - time.Duration(now-last); {
+	case left > 0:
+		return left
+	case !s.probed.CompareAndSwap(last, now):
+		return probeInterval
+	}
+	return 0
 }
 
 // probeOnce makes a handshake. Its failure shows nothing that the next check does not find.

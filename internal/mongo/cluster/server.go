@@ -14,18 +14,19 @@ type Server struct {
 	pool     pool
 	inFlight atomic.Int64                 // number of operations, for server selection
 	check    chan struct{}                // requests for a check
+	doubted  chan struct{}                // requests for a check that answers whether the server has died
 	next     atomic.Pointer[pendingCheck] // the check that begins next
 	running  atomic.Pointer[pendingCheck] // the check that began last
 	stop     context.CancelFunc
 	cancel   atomic.Pointer[context.CancelCauseFunc] // cancels the running check and ends the monitor's connection
 
 	streaming atomic.Bool  // the monitor's checks wait for the hellos of a stream
-	probed    atomic.Int64 // when the last probing handshake began, in nanoseconds of the clock
+	probed    atomic.Int64 // when the last probe began, in nanoseconds of the clock
 	rtts      roundTrips
 }
 
 func newServer(c *Cluster, address string) *Server {
-	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
+	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1), doubted: make(chan struct{}, 1)}
 	s.beginCheck()
 	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
 	s.pool.open = make(map[*Conn]struct{})
@@ -137,25 +138,36 @@ func (s *Server) nextCheck() *PendingCheck {
 	case s.streaming.Load():
 		return &PendingCheck{done: s.running.Load().done, limit: streamEnds}
 	default:
-		return &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
+		return s.doubt()
 	}
 }
 
-// Suspect returns a check of the server that begins as soon as MinHeartbeatInterval allows, because the server did not answer.
+// doubt returns the next check of a server whose monitor polls. It begins as soon as probeInterval allows, because an operation waits for
+// it.
+func (s *Server) doubt() *PendingCheck {
+	check := &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
+	request(s.doubted)
+	return check
+}
+
+// Suspect returns the next check of the server, which begins soon, because the server did not answer.
 // It returns nil for a load balancer.
 func (s *Server) Suspect() *PendingCheck {
 	if s.cluster.cfg.Topology.LoadBalanced {
 		return nil
 	}
-	check := &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
+	check := s.doubt()
 	s.recheck()
 	return check
 }
 
 // requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.
-func (s *Server) requestCheck() {
+func (s *Server) requestCheck() { request(s.check) }
+
+// request puts a request in a channel of the monitor.
+func request(c chan<- struct{}) {
 	select {
-	case s.check <- struct{}{}:
+	case c <- struct{}{}:
 	default: // a request is already pending
 	}
 }

@@ -353,8 +353,8 @@ func TestANetworkErrorOfAnOperationCancelsTheStream(t *testing.T) {
 		server.CheckIn(conn)
 		began := time.Now()
 		selected(t, c)
-		if took := time.Since(began); took != MinHeartbeatInterval {
-			t.Errorf("the server was selectable again after %v, want %v", took, MinHeartbeatInterval)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the server was selectable again after %v", took)
 		}
 		synctest.Wait()
 		if n, _ := s.counts(); n != 2 {
@@ -452,12 +452,11 @@ func TestAServerThatStreamsNoLongerIsCheckedOnRequest(t *testing.T) {
 		s.set(func(p *peer) { p.hello = standalone() })
 		close(s.changed)
 		pass(t, 3*time.Second)
+		before := s.hellos()
 		c.Answered(server, conn, 10107, "not primary", nil)
 		server.CheckIn(conn)
-		if kindOf(c, addrA) != topology.Unknown {
-			t.Fatalf("the server is %v", kindOf(c, addrA))
-		}
 		pass(t, MinHeartbeatInterval)
+		s.wantHellos(t, before+1)
 		if kindOf(c, addrA) != topology.Standalone {
 			t.Errorf("the server is %v: it was not checked", kindOf(c, addrA))
 		}
