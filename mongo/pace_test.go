@@ -3,12 +3,14 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
@@ -61,26 +63,72 @@ func TestThePaceOfAttempts(t *testing.T) {
 	}
 }
 
-// After network errors, too, the third attempt waits: here for the monitors' shortest interval, as all members are known.
-func TestThePaceOfAttemptsAfterNetworkErrors(t *testing.T) {
-	in(t, func(o *options.ClientOptions) { o.ApplyURI(o.GetURI() + "&readPreference=nearest") }, func(w *world) {
-		w.pass(2 * time.Second) // every member is discovered, and the monitors rest
-		var at []time.Time
-		w.heal = w.set.Use("find", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
-			if at = append(at, time.Now()); len(at) > 2 {
-				return mongotest.Fault{}
+// A server that has not failed in this operation is asked at once, also by the third attempt and later ones.
+func TestAttemptsAtOtherServersAreNotPaced(t *testing.T) {
+	const ms = time.Millisecond
+	errs := 0
+	members := func() (*mongotest.Deployment, error) { return mongotest.RunReplicaSet(5, mongotest.InMemory()) }
+	for _, c := range []struct {
+		name    string
+		run     func() (*mongotest.Deployment, error)
+		command string
+		failing int // so many servers fail, those that are asked first
+		fault   mongotest.Fault
+		last    time.Duration // when the attempt that succeeds comes
+	}{
+		{"a read, two of three mongos cannot reach the shard", sharded(3), "find", 2, refuse(6), 0},
+		{"a write, two of three mongos cannot reach the shard", sharded(3), "insert", 2, refuse(6, "RetryableWriteError"), 0},
+		{"a read, no mongos can", sharded(3), "find", 3, refuse(6), 500 * ms},
+		{"two of five members cannot reach others", members, "find", 2, refuse(7), 0},
+		{"four of five members cannot reach others", members, "find", 4, refuse(7), 0},
+		{"two of five members lose the reply", members, "find", 2, loseReply, 0},
+		{"two of five members shut down", members, "find", 2, refuse(11600), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			nearest := func(o *options.ClientOptions) {
+				o.SetReadPreference(readpref.Nearest()).SetLocalThreshold(10 * time.Second)
 			}
-			return loseReply
-		}))
-		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
-		defer cancel()
-		if err := w.coll.FindOne(ctx, doc("_id", 1)).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
-			t.Fatal(err)
-		}
-		if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first != 0 || second != 500*time.Millisecond {
-			t.Errorf("the second attempt came after %v, the third after %v", first, second)
-		}
-	})
+			for range 12 {
+				inside(t, c.run, nearest, func(w *world) {
+					w.pass(2 * time.Second) // every server is discovered, and the monitors rest
+					failing := make(map[string]bool)
+					var first, last time.Time
+					w.heal = w.set.Use(c.command, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+						if r.Mongos < 0 && w.set.Mongos() > 0 {
+							return mongotest.Fault{} // a mongos asks a member
+						}
+						if last = time.Now(); first.IsZero() {
+							first = last
+						}
+						server := fmt.Sprint(r.Member, r.Mongos)
+						if len(failing) < c.failing {
+							failing[server] = true
+						}
+						if failing[server] && (c.last == 0 || last.Sub(first) < c.last) {
+							return c.fault
+						}
+						return mongotest.Fault{}
+					}))
+					ctx, cancel := context.WithTimeout(w.ctx, c.last+400*ms)
+					defer cancel()
+					var err error
+					if c.command == "find" {
+						err = w.coll.FindOne(ctx, doc("_id", 1)).Err()
+					} else {
+						_, err = w.coll.InsertOne(ctx, doc("n", 1))
+					}
+					if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+						errs++
+						t.Error(err)
+					}
+					if got := last.Sub(first); got != c.last {
+						t.Errorf("the last attempt came after %v, want %v", got, c.last)
+					}
+				})
+			}
+		})
+	}
+	fmt.Printf("figure paced-other-server-errors %d\n", errs)
 }
 
 // The first retry comes after a random part of twice the base: the server's own, or 100 ms.

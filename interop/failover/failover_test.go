@@ -76,6 +76,11 @@ func TestFailover(t *testing.T) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
 // medians returns the median excess of each driver.
 func (s scenario) medians(t *testing.T) map[string]time.Duration {
 	all := make(map[string][]time.Duration)
@@ -93,8 +98,7 @@ func (s scenario) medians(t *testing.T) map[string]time.Duration {
 	}
 	medians := make(map[string]time.Duration)
 	for name, list := range all {
-		slices.Sort(list)
-		medians[name] = (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+		medians[name] = median(list)
 	}
 	return medians
 }

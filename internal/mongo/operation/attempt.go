@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
@@ -33,6 +34,8 @@ type run struct {
 	refusal retry.Why
 	// failed are the deprioritized servers.
 	failed []string
+	// tried are the servers whose next attempt must be paced.
+	tried []string
 	// chosen is the error of the attempt that the application gets, or nil for the first one. See choose.
 	chosen error
 	// after is the topology after the last failure, if the next attempt must be paced by its changes.
@@ -86,6 +89,9 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	switch {
 	case failure.Err != nil:
 		r.avoid(target, &failure)
+		if r.after != nil {
+			r.tried = append(r.tried, target.Server.Address())
+		}
 		r.failedInTransaction(&failure)
 		r.lastFailure = failure
 		r.choose(&failure)
@@ -121,8 +127,8 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 
 // selectServer returns the pin's server or a suitable one. If no connection could be made to the server of the last
 // attempt, it first waits for the check of that server, which perhaps has died: then another one is selected. From the
-// second retry on it waits for a change of the topology, for at most MinHeartbeatInterval. Otherwise a server that always
-// returns an error would get thousands of attempts a second.
+// second retry on it takes a server that has not failed in this operation, or waits for a change of the topology, for at most
+// MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
 	if server := r.pin.Server(); server != nil {
@@ -135,6 +141,9 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	case r.check != nil:
 		r.check.Wait(ctx)
 	case n > 1 && r.after != nil && r.after == c.Snapshot():
+		if other, ok := r.another(); ok {
+			return other, nil
+		}
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
 	if len(r.failed) == 0 {
@@ -143,6 +152,14 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	selection := *r.op.Selection
 	selection.Deprioritized = r.failed
 	return c.SelectFor(ctx, &selection, r.purpose(), r.unanswered)
+}
+
+// another returns a suitable server that has not failed in this operation, if there is one now.
+func (r *run) another() (cluster.Target, bool) {
+	selection := *r.op.Selection
+	selection.Deprioritized = r.tried
+	target, err := r.after.Select(&selection)
+	return target, err == nil && target.Server != nil && !slices.Contains(r.tried, target.Server.Address())
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
