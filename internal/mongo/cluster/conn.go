@@ -44,6 +44,7 @@ type Conn struct {
 	firstRTT    time.Duration         // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
+	yields      bool          // it is given up for a waiter; under the pool's lock
 	use         atomic.Uint32 // a Use
 }
 

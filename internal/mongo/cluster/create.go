@@ -18,7 +18,7 @@ type pendingConn struct {
 	cancelled  bool // the pool has called cancel, or is about to
 }
 
-// connectForWaiters begins a connection for each waiter, as far as the limits allow. No connection is begun for as many
+// connectForWaiters begins a connection for each waiter, as far as the limits allow, or makes room for one. No connection is begun for as many
 // of them as will get one that was begun for minPoolSize. It is called with the lock held.
 func (p *pool) connectForWaiters() {
 	expected := p.filling
@@ -28,6 +28,7 @@ func (p *pool) connectForWaiters() {
 		case expected > 0:
 			expected--
 		case p.state != ready || !p.mayConnect():
+			p.yieldOwing()
 			return
 		default:
 			w.connecting = true

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -16,7 +18,9 @@ func (p *pool) readOwed(c *Conn) {
 	p.mu.Lock()
 	reads := p.state != closed
 	if reads {
+		p.owing = append(p.owing, c)
 		p.server.cluster.background.Go(func() { p.awaitOwed(c) })
+		p.connectForWaiters()
 	}
 	p.mu.Unlock()
 	if !reads {
@@ -27,12 +31,46 @@ func (p *pool) readOwed(c *Conn) {
 func (p *pool) awaitOwed(c *Conn) {
 	ctx, cancel := context.WithTimeout(p.server.cluster.backgroundCtx, owedReplyLimit)
 	defer cancel()
-	if c.readOwed(&watch{conn: c, ctx: ctx}) != nil || !c.sound() {
+	err := c.readOwed(&watch{conn: c, ctx: ctx})
+	if p.owesNoMore(c); err != nil || !c.sound() {
 		p.discard(c, event.ReasonError)
 		return
 	}
 	p.makeAvailable(c)
 }
+
+// owesNoMore notes that the reply was read, or is not awaited any longer.
+func (p *pool) owesNoMore(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.owing = slices.DeleteFunc(p.owing, func(o *Conn) bool { return o == c })
+}
+
+// yieldOwing gives up connections of a full pool that owe a reply, those first that have owed it longest: no more than there are waiters
+// for which no connection is on its way. What runs in the background must not hold what a caller waits for. It is called with the
+// lock held.
+func (p *pool) yieldOwing() {
+	if most := p.server.cluster.cfg.MaxPoolSize; most == 0 || p.total < most {
+		return
+	}
+	needed := -p.filling - p.yielding
+	for _, w := range p.waiters {
+		if !w.connecting {
+			needed++
+		}
+	}
+	for ; needed > 0 && len(p.owing) > 0; needed-- {
+		c := p.owing[0]
+		p.owing = slices.Delete(p.owing, 0, 1)
+		p.yielding++
+		c.yields = true
+		c.interrupted.Store(&errYields)
+		p.server.cluster.background.Go(c.wake) // not under the lock: the net.Conn may be the application's
+	}
+}
+
+// errYields is why a connection is closed that owes a reply.
+var errYields = errors.New("a caller waits for a connection, and the reply to an operation that has ended is still to come")
 
 // readOwed reads a reply that is owed.
 func (c *Conn) readOwed(w *watch) (err error) {

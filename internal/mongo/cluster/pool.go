@@ -22,9 +22,11 @@ type pool struct {
 	idle        []*Conn // all of the current generation; the most recently used last
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}
-	mayFill     bool   // the listener has got PoolReady, so connections may be made for minPoolSize
-	filling     int    // connections that were begun for minPoolSize and that no waiter could get yet
-	total       uint64 // open and pending connections
+	mayFill     bool    // the listener has got PoolReady, so connections may be made for minPoolSize
+	filling     int     // connections that were begun for minPoolSize and that no waiter could get yet
+	total       uint64  // open and pending connections
+	owing       []*Conn // those whose late reply is read in the background, the oldest first
+	yielding    int     // those of them that are being closed for waiters
 	lastID      int64
 	waiters     []*waiter
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
@@ -213,6 +215,9 @@ func (p *pool) remove(c *Conn) bool {
 func (p *pool) forget(c *Conn) {
 	p.mu.Lock()
 	p.total--
+	if c.yields {
+		p.yielding--
+	}
 	p.generations.leave(c.service)
 	p.mu.Unlock()
 	p.connectMore()
