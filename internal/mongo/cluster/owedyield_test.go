@@ -70,13 +70,11 @@ func TestAConnectionThatOwesAReplyYieldsToAWaiter(t *testing.T) {
 				began := time.Now()
 				got := make(chan error, c.callers)
 				held := make(chan struct{})
-				for range c.callers { // they hold what they get while the others wait, if there is enough for all
+				for range c.callers { // they hold what they get until all others wait
 					go func() {
 						conn, err := s.CheckOut(t.Context())
-						if err == nil && c.callers <= max(c.most, c.owing) {
-							<-held
-						}
 						if err == nil {
+							<-held
 							err = ping(t.Context(), conn)
 							s.CheckIn(conn)
 						}
