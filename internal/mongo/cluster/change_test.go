@@ -157,7 +157,7 @@ func TestAnOperationOnAPinnedConnectionOfARemovedServerCanBeInterrupted(t *testi
 		running := async(func() error { return ping(context.Background(), conn) })
 		unsettled(t, "the operation", running)
 		c.Interrupt()
-		if err := settled(t, "the operation", running); !errors.Is(err, errDisconnected) {
+		if err := settled(t, "the operation", running); !errors.Is(err, ErrDisconnected) {
 			t.Errorf("error %v", err)
 		}
 		s.CheckIn(conn)

@@ -28,6 +28,7 @@ type Cluster struct {
 
 	listeners      listeners
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
+	selectionsEnd  chan struct{}   // closed by EndSelections
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
 	stopBackground context.CancelCauseFunc
 }
@@ -93,7 +94,7 @@ func (c *Cluster) open(first *topology.Description) {
 }
 
 func newCluster(cfg Config) *Cluster {
-	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
+	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server), selectionsEnd: make(chan struct{})}
 	c.codecs = newCodecs(&c.cfg)
 	c.notices.lock = &c.mu
 	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// EndSelections makes selections fail that would have to wait for a server, from now on. It is called once.
+func (c *Cluster) EndSelections() { close(c.selectionsEnd) }
+
 const drainPoll = 2 * time.Millisecond
 
 // Drain waits until no operation is in flight. If ctx ends first, or a listener blocks an operation, it stops the monitors

@@ -53,5 +53,5 @@ var errUnusable = errors.New("the connection cannot be used again: it was closed
 // balanced pool".
 var (
 	errMonitorTimeout = errors.New("interrupted due to server monitor timeout")
-	errDisconnected   = errors.New("interrupted: the client was disconnected")
+	ErrDisconnected   = errors.New("interrupted: the client was disconnected")
 )

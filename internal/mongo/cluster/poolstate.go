@@ -111,7 +111,7 @@ func (p *pool) close() effects {
 // interruptAll interrupts the connections in use and cancels the pending ones.
 func (p *pool) interruptAll() {
 	p.mu.Lock()
-	p.interrupt(errDisconnected, ErrPoolClosed)
+	p.interrupt(ErrDisconnected, ErrPoolClosed)
 	p.mu.Unlock()
 	p.notices.deliver()
 }

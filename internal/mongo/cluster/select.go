@@ -105,6 +105,8 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection, o
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
 		case <-ctx.Done():
 			return Target{}, c.noServer(want, context.Cause(ctx))
+		case <-c.selectionsEnd:
+			return Target{}, c.noServer(want, ErrPoolClosed)
 		case <-c.backgroundCtx.Done():
 			return Target{}, c.noServer(want, ErrPoolClosed)
 		}

@@ -196,10 +196,10 @@ func TestAnInterruptionEndsAReadAtOnce(t *testing.T) {
 				p.hang()
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				time.AfterFunc(age, func() { c.interrupt(errDisconnected) })
+				time.AfterFunc(age, func() { c.interrupt(ErrDisconnected) })
 				began := time.Now()
 				err := ping(ctx, c)
-				wantBroken(t, c, err, retry.StageInFlight, errDisconnected)
+				wantBroken(t, c, err, retry.StageInFlight, ErrDisconnected)
 				if took := time.Since(began); took != age {
 					t.Errorf("it ended after %v", took)
 				}
@@ -214,10 +214,10 @@ func TestAnInterruptionIsNotForgotten(t *testing.T) {
 		c, s := connected(t, p)
 		defer s.CheckIn(c)
 		p.hang()
-		c.interrupt(errDisconnected)
+		c.interrupt(ErrDisconnected)
 		for _, ctx := range []context.Context{t.Context(), context.Background()} {
 			began := time.Now()
-			if err := ping(ctx, c); !errors.Is(err, errDisconnected) || time.Since(began) != 0 {
+			if err := ping(ctx, c); !errors.Is(err, ErrDisconnected) || time.Since(began) != 0 {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
 		}

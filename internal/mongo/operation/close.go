@@ -12,7 +12,12 @@ const (
 	closingGrace = 50 * time.Millisecond
 )
 
-// Close waits until no operation is in flight; if ctx ends first, it interrupts them. Then it ends the sessions on
+// drainLimit is how long Close waits for the operations in flight if its context has no deadline: `defer client.Disconnect(ctx)` with
+// context.Background() is common, and a server that is silent would hold it up for ever.
+const drainLimit = 2 * time.Second
+
+// Close waits until no operation is in flight; if ctx ends first, it interrupts them. Without a deadline it ends the selections that wait
+// at once, and interrupts the operations after drainLimit. Then it ends the sessions on
 // the servers and closes the cluster. When ctx has ended, it does not wait for listeners: what they delay ends after their return.
 func (r *Runner) Close(ctx context.Context) {
 	within(ctx, closingGrace, func() { r.close(ctx) })
@@ -22,11 +27,18 @@ func (r *Runner) close(ctx context.Context) {
 	defer r.cfg.Log.Close() // all this also if a listener panics
 	defer r.cfg.Cluster.Interrupt()
 	defer r.cfg.Cluster.Close()
-	r.cfg.Cluster.Drain(ctx)
+	drain := ctx
+	if _, ok := ctx.Deadline(); !ok {
+		r.cfg.Cluster.EndSelections()
+		var cancel context.CancelFunc
+		drain, cancel = context.WithTimeout(ctx, drainLimit)
+		defer cancel()
+	}
+	r.cfg.Cluster.Drain(drain)
 	limited, cancel := context.WithTimeout(ctx, endSessionsTimeout)
 	defer cancel()
 	r.endSessions(limited)
-	r.cfg.Cluster.Drain(ctx) // an operation that began before Close may have checked out its connection only now
+	r.cfg.Cluster.Drain(drain) // an operation that began before Close may have checked out its connection only now
 }
 
 // within calls f, and returns at the latest when ctx has ended and the grace has passed; f goes on in the background then. A

@@ -37,6 +37,11 @@ func (c networkCause) Error() string {
 
 func (c networkCause) Unwrap() error { return c.cause }
 
+// Is reports whether the end of the client is the cause, for which applications have the official driver's error.
+func (c networkCause) Is(target error) bool {
+	return target == official.ErrClientDisconnected && errors.Is(c.cause, cluster.ErrDisconnected)
+}
+
 const codeMaxTimeExpired = 50
 
 // commandError returns an error reply as a CommandError. The error of maxTimeMS matches context.DeadlineExceeded.
@@ -96,7 +101,7 @@ func final(err, chosen error) error {
 	if chosen == nil {
 		chosen = first.Err
 	}
-	if history.Total == 1 && (needsNoHistory(first.Why) || first.Refuse == retry.WhyNoServer) {
+	if history.Total == 1 && (needsNoHistory(first.Why) || first.Refuse == retry.WhyNoServer) && !errors.Is(first.Err, cluster.ErrDisconnected) {
 		return chosen // with WhyNoServer no server was selected, so there was no attempt
 	}
 	return withHistory(chosen, history)
