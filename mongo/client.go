@@ -79,7 +79,8 @@ func (c *Client) selection(rp *readpref.ReadPref) *topology.Selection {
 	return &topology.Selection{ReadPref: rp, LocalThreshold: c.threshold, HeartbeatInterval: c.heartbeat}
 }
 
-// run runs one operation, in the session of ctx if op has none. If ctx has no deadline, the client's timeout applies.
+// run runs one operation, in the session of ctx if op has none. If ctx has no deadline, the client's timeout applies. If ctx has ended,
+// nothing is sent, and the error is that of ctx; but the end of a transaction changes its session.
 func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	if c.closed.Load() {
 		return ErrClientDisconnected
@@ -92,6 +93,9 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	}
 	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
+	if err := ctx.Err(); err != nil && !op.EndsTransaction() {
+		return err // bare, as the official driver's: programs compare it by ==
+	}
 	op.Request = requestOf(ctx, c)
 	err := c.runner.Run(ctx, op)
 	if err != nil && c.closed.Load() && closedWhileSelecting(err) {

@@ -13,7 +13,7 @@ import (
 // next call resumes.
 func (s *ChangeStream) fetch(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	if s.lost {
 		return s.resume(ctx)

@@ -56,7 +56,11 @@ func (s *Session) CommitTransaction(ctx context.Context) error {
 		return err
 	}
 	op.Selection = s.client.writes
-	return s.client.run(ctx, op)
+	ended := orBackground(ctx).Err()
+	if err = s.client.run(ctx, op); err != nil && ended != nil {
+		return ended // nothing was sent
+	}
+	return err
 }
 
 // AbortTransaction aborts the transaction. It is retried like a retryable write, also with retryWrites=false. An error of the

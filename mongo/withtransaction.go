@@ -157,7 +157,7 @@ func transactionBackoff(n int, jitter float64) time.Duration {
 // that end.
 func endedWith(ctx context.Context, last error) error {
 	cause := context.Cause(ctx)
-	if errors.Is(last, cause) {
+	if errors.Is(last, cause) || errors.Is(last, ctx.Err()) {
 		return last
 	}
 	return fmt.Errorf("mongo: WithTransaction: %w; before: %w", cause, last)

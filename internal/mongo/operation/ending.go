@@ -18,6 +18,9 @@ const (
 	aborts
 )
 
+// EndsTransaction reports whether the operation commits or aborts a transaction.
+func (op *Operation) EndsTransaction() bool { return op.ends != endsNothing }
+
 // ending returns the operation that ends the transaction, nil if the server does not know the transaction. It is a
 // retryable write, also with retryWrites=false.
 func (s *Session) ending(name string, ends ending) *Operation {
