@@ -82,13 +82,14 @@ func TestTheEndOfARequestedCheck(t *testing.T) {
 		later := s.nextCheck().done // a check is under way
 		s.requestCheck()
 		p.down(syscall.ECONNREFUSED)
-		if !closed(during) {
-			t.Error("the first check has not ended")
+		if !closed(during) || closed(later) {
+			t.Errorf("after the first check has ended: %v, %v", closed(during), closed(later))
 		}
 		if kindOf(c, addrA) != topology.Unknown {
 			t.Error("the check ended before its result was applied")
 		}
-		if !closed(later) { // it began at once
+		pass(t, MinHeartbeatInterval)
+		if !closed(later) {
 			t.Error("the second check has not ended")
 		}
 	})
@@ -177,4 +178,25 @@ func TestARequestedCheckEndsWithItsMonitor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A connection for minPoolSize that fails is no reason for an early check: no operation waits for it (SDAM, "backpressure").
+func TestAFailedConnectionThatNobodyWaitsForIsNotProbed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone(), dial: func() func(context.Context) error {
+			first := true
+			return func(context.Context) error {
+				if first {
+					first = false
+					return nil
+				}
+				return syscall.ECONNREFUSED
+			}
+		}()}
+		start(t, network{addrA: p}, func(cfg *Config) { cfg.MinPoolSize = 1 })
+		pass(t, MinHeartbeatInterval-1)
+		p.wantHellos(t, 1)
+		pass(t, 1)
+		p.wantHellos(t, 2)
+	})
 }

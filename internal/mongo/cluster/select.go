@@ -129,7 +129,14 @@ func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 const streamEnds = 50 * time.Millisecond
 
 // Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
-func (p *PendingCheck) Wait(ctx context.Context) { sleep(ctx, p.limit, p.done) }
+func (p *PendingCheck) Wait(ctx context.Context) {
+	select {
+	case <-p.done:
+	default:
+		request(p.doubted)
+		sleep(ctx, p.limit, p.done)
+	}
+}
 
 // ended returns a channel that is closed when the check has ended. It is nil for a nil check.
 func (p *PendingCheck) ended() <-chan struct{} {

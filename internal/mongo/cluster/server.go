@@ -124,8 +124,9 @@ func (s *Server) beginCheck() *pendingCheck {
 
 // PendingCheck is a check of a server whose result is awaited.
 type PendingCheck struct {
-	done  <-chan struct{}
-	limit time.Duration
+	done    <-chan struct{}
+	limit   time.Duration
+	doubted chan<- struct{} // requests the check as soon as probeInterval allows, because an operation waits; nil: there is no need
 }
 
 // nextCheck returns the check that shows whether the server has died. Without a stream that is the next one to begin: it is
@@ -138,16 +139,13 @@ func (s *Server) nextCheck() *PendingCheck {
 	case s.streaming.Load():
 		return &PendingCheck{done: s.running.Load().done, limit: streamEnds}
 	default:
-		return s.doubt()
+		return s.afterThis()
 	}
 }
 
-// doubt returns the next check of a server whose monitor polls. It begins as soon as probeInterval allows, because an operation waits for
-// it.
-func (s *Server) doubt() *PendingCheck {
-	check := &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
-	request(s.doubted)
-	return check
+// afterThis returns the check that begins next.
+func (s *Server) afterThis() *PendingCheck {
+	return &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval, doubted: s.doubted}
 }
 
 // Suspect returns the next check of the server, which begins soon, because the server did not answer.
@@ -156,7 +154,8 @@ func (s *Server) Suspect() *PendingCheck {
 	if s.cluster.cfg.Topology.LoadBalanced {
 		return nil
 	}
-	check := s.doubt()
+	check := s.afterThis()
+	request(s.doubted)
 	s.recheck()
 	return check
 }
@@ -168,6 +167,6 @@ func (s *Server) requestCheck() { request(s.check) }
 func request(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // a request is already pending
+	default: // a request is already pending, or c is nil
 	}
 }
