@@ -50,6 +50,10 @@ func (s *ChangeStream) next(ctx context.Context, once bool) bool {
 	if s.closed || s.ended {
 		return false
 	}
+	if s.cursor == nil {
+		s.fail(ErrNilCursor) // a zero value
+		return false
+	}
 	s.err = nil
 	ctx, cancel := s.client.withTimeout(ctx) // one timeout for all requests of this call
 	defer cancel()
@@ -175,7 +179,7 @@ func (s *ChangeStream) appendStart(b []byte) []byte {
 
 // Decode decodes the current event into v, which must be a non-nil pointer. After Close it returns ErrNilCursor.
 func (s *ChangeStream) Decode(v any) error {
-	if s.closed {
+	if s.closed || s.cursor == nil {
 		return ErrNilCursor
 	}
 	return s.cursor.Decode(v)
@@ -187,7 +191,7 @@ func (s *ChangeStream) Err() error { return s.err }
 // ID returns the id of the stream's cursor on its server. It is 0 if there is none: after the stream has ended, and before
 // it has resumed.
 func (s *ChangeStream) ID() int64 {
-	if s.lost {
+	if s.lost || s.cursor == nil {
 		return 0
 	}
 	return s.cursor.id
@@ -199,14 +203,23 @@ func (s *ChangeStream) ID() int64 {
 func (s *ChangeStream) ResumeToken() bson.Raw { return s.token }
 
 // RemainingBatchLength returns the number of events in the current batch that were not returned yet.
-func (s *ChangeStream) RemainingBatchLength() int { return s.cursor.unread }
+func (s *ChangeStream) RemainingBatchLength() int {
+	if s.cursor == nil {
+		return 0
+	}
+	return s.cursor.unread
+}
 
 // SetBatchSize sets the largest number of events in each of the next batches. 0 means that the server chooses.
-func (s *ChangeStream) SetBatchSize(size int32) { s.cursor.SetBatchSize(size) }
+func (s *ChangeStream) SetBatchSize(size int32) {
+	if s.cursor != nil {
+		s.cursor.SetBatchSize(size)
+	}
+}
 
 // Close closes the stream here and on its server. It may be called more than once.
 func (s *ChangeStream) Close(ctx context.Context) error {
-	if s.closed {
+	if s.closed || s.cursor == nil {
 		return nil
 	}
 	s.closed = true

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -38,14 +39,20 @@ func (coll *Collection) Clone(opts ...options.Lister[options.CollectionOptions])
 }
 
 // arguments returns the options of a call. It returns an error if they, or the options of the collection, are
-// refused.
+// refused, or the collection is nil or a zero value.
 func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {
 	o, err := collect(f, opts)
-	if err == nil {
+	switch {
+	case err != nil:
+	case coll == nil || coll.db == nil:
+		err = errZeroCollection
+	default:
 		err = coll.err
 	}
 	return o, err
 }
+
+var errZeroCollection = errors.New("mongo: the collection was not made by Database.Collection")
 
 // writeArguments returns the options of a write. It also returns an error if the collection's write concern is refused.
 func writeArguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {

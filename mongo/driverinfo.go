@@ -11,5 +11,7 @@ import (
 // is limited to 512 bytes (MongoDB Handshake specification). A field may contain "|", which separates the libraries: the
 // specification forbids it, but the official driver accepts it, here and in ClientOptions.
 func (c *Client) AppendDriverInfo(info options.DriverInfo) {
-	c.runner.Cluster().AppendDriverInfo(cluster.DriverInfo(info))
+	if c.runner != nil { // a zero value has none
+		c.runner.Cluster().AppendDriverInfo(cluster.DriverInfo(info))
+	}
 }

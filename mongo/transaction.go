@@ -44,7 +44,9 @@ func (d transactionDefaults) with(o options.TransactionOptions) operation.Transa
 }
 
 // TransactionRunning reports whether a transaction was started and neither committed nor aborted.
-func (s *Session) TransactionRunning() bool { return s.session.TransactionRunning() }
+func (s *Session) TransactionRunning() bool {
+	return s.session != nil && s.session.TransactionRunning()
+}
 
 // CommitTransaction commits the transaction. It is retried like a retryable write, also with retryWrites=false; the retries
 // have write concern majority. If the error has the label UnknownTransactionCommitResult, it is unknown whether the
