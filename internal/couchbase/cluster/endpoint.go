@@ -71,12 +71,13 @@ func (e *Endpoint) helped() {
 	}
 }
 
-// lost notes the end of the connection, and connects again. All who need a map share one fetch. bucket.mu is held.
+// lost notes the end of the connection, and connects again, soon: a node that took a login is not down, also if it ends each connection.
+// All who need a map share one fetch. bucket.mu is held.
 func (e *Endpoint) lost(l *link, err error) {
 	if e.link != l {
 		return
 	}
-	if time.Since(e.since) > e.delay {
+	if e.delay = min(e.delay, maxAnsweredRedial); time.Since(e.since) > e.delay {
 		e.delay = minRedial
 	}
 	e.link, e.err = nil, err
