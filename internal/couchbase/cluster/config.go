@@ -18,7 +18,7 @@ const NetworkAuto = "auto"
 const (
 	minRedial          = 10 * time.Millisecond
 	maxRedial          = 5 * time.Second
-	maxAnsweredRedial  = 40 * time.Millisecond // after the loss of a connection that had been made
+	maxAnsweredRedial  = 40 * time.Millisecond  // after the loss of a connection that had been made
 	seedPatience       = 500 * time.Millisecond // after this time without an answer the next seed is tried too
 	maxBucketWait      = time.Second
 	leaveGrace         = 3 * time.Millisecond // a node that left has this time at least for the next answer that is on its way

@@ -34,7 +34,7 @@ func newEndpoint(b *Bucket, address string) *Endpoint {
 	return e
 }
 
-// ErrConnecting: the first connection to the node is being made, and its first dial has not ended.
+// ErrConnecting is why there is no connection while the first dial to the node has not ended.
 var ErrConnecting = errors.New("the connection is being made")
 
 // Address returns the node's address.
