@@ -104,15 +104,3 @@ var (
 	ErrMultipleIndexDrop  = official.ErrMultipleIndexDrop
 	ErrWrongClient        = official.ErrWrongClient
 )
-
-// IsDuplicateKeyError reports whether err is a server's error about a duplicate key.
-func IsDuplicateKeyError(err error) bool { return official.IsDuplicateKeyError(err) }
-
-// IsTimeout reports whether err is a timeout.
-func IsTimeout(err error) bool { return official.IsTimeout(err) }
-
-// IsNetworkError reports whether err is a network error.
-func IsNetworkError(err error) bool { return official.IsNetworkError(err) }
-
-// ErrorCodes returns the codes of a server's error, nil for other errors.
-func ErrorCodes(err error) []int { return official.ErrorCodes(err) }

@@ -107,10 +107,12 @@ func final(err, chosen error) error {
 	return withHistory(chosen, history)
 }
 
-// Labelled reports whether an error has a label.
+// Labelled reports whether an error, or one that was joined into it, has a label.
 func Labelled(err error, label string) bool {
-	var e official.LabeledError
-	return errors.As(err, &e) && e.HasErrorLabel(label)
+	return AnyBranch(err, func(err error) bool {
+		var e official.LabeledError
+		return errors.As(err, &e) && e.HasErrorLabel(label)
+	})
 }
 
 // needsNoHistory reports whether, after a single attempt, the reason for not retrying is not worth a history in the
