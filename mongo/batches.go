@@ -233,7 +233,13 @@ func (b *batches) note(err error, first, end int) (bool, error) {
 		b.markFailed(first+e.WriteErrors[len(e.WriteErrors)-1].Index, end)
 		return false, nil
 	}
-	return history == nil || e.WriteConcernError == nil, nil // a retry that ended with write errors did not fail
+	return e.WriteConcernError == nil || !retryFailed(history), nil
+}
+
+// retryFailed reports whether the last attempt of a command ended with an error that allows a retry. Any other error of a reply with
+// "ok: 1" is one of the statements or of the write concern: the reply of a retry says what the command did.
+func retryFailed(history *retry.Error) bool {
+	return history != nil && history.Last().Reason != retry.ReasonUnknown
 }
 
 // markFailed marks the models of statements from to to-1.

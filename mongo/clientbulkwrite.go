@@ -146,9 +146,11 @@ func (b *clientBulk) step(ctx context.Context) (bool, error) {
 		}
 	}
 	var history *retry.Error
-	if errors.As(err, &history) {
+	if errors.As(err, &history) && b.history == nil {
 		b.history = history
-		return false, nil // the retry failed
+	}
+	if retryFailed(history) {
+		return false, nil
 	}
 	return !b.ordered || len(b.writeErrors) == 0, nil
 }
