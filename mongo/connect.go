@@ -118,7 +118,7 @@ func validate(o *options.ClientOptions, srv *srvRecords) error {
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
 		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
-	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv), checkLegacyReads(o)} {
+	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv), checkLegacyReads(o), topology.CheckReadPreference(o.ReadPreference)} {
 		if err != nil {
 			return err
 		}

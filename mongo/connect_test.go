@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/mongo"
 )
@@ -42,6 +43,8 @@ func TestConnectRefuses(t *testing.T) {
 		{"a load balancer and a direct connection, as options", options.Client().SetDirect(true).SetLoadBalanced(true), "loadBalanced"},
 		{"a load balancer and srvMaxHosts", options.Client().SetSRVMaxHosts(1).SetLoadBalanced(true), "srvMaxHosts"},
 		{"a heartbeat under 500 ms", options.Client().ApplyURI(host).SetHeartbeatInterval(time.Millisecond), "heartbeatFrequencyMS"},
+		{"a negative staleness in the connection string", options.Client().ApplyURI(host + "?readPreference=secondary&maxStalenessSeconds=-2"), `"maxStalenessSeconds": "-2"`},
+		{"a negative staleness, as an option", options.Client().SetReadPreference(readpref.Nearest(readpref.WithMaxStaleness(-1))), "maxStalenessSeconds is -1ns"},
 		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},
 		{"another representation of UUIDs", options.Client().ApplyURI(host + "?uuidRepresentation=javaLegacy"), `"javaLegacy"`},
 		{"the password of a proxy", options.Client().ApplyURI(host + "?proxyPassword=secret"), `"proxyPassword"`},

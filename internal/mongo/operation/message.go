@@ -117,7 +117,7 @@ var primaryPreferred = readpref.PrimaryPreferred()
 
 // appendReadPreference writes $readPreference: Server Selection, "Passing read preference to mongos and load
 // balancers". A standalone gets none. On a direct connection to a member, primary becomes primaryPreferred. Otherwise
-// every mode except primary is sent unchanged. A write has one only if it is an aggregation.
+// every mode except primary is sent unchanged; hedge only to a mongos. A write has one only if it is an aggregation.
 func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	writesOutput := op.Selection != nil && op.Selection.WritesOutput
 	if (op.Kind == Write && !writesOutput) || t.Description.Kind == topology.Standalone {
@@ -138,10 +138,19 @@ func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	if sets := rp.TagSets(); len(sets) > 0 {
 		b = appendTagSets(b, rp)
 	}
-	if staleness, ok := rp.MaxStaleness(); ok {
+	if staleness, ok := rp.MaxStaleness(); ok && staleness >= 0 { // -1 is none
 		b = wire.AppendInt32(b, "maxStalenessSeconds", int32(staleness/time.Second))
 	}
-	return wire.EndDocument(b, at)
+	return wire.EndDocument(appendHedge(b, rp, t.Description.Kind), at)
+}
+
+func appendHedge(b []byte, rp *readpref.ReadPref, server topology.ServerKind) []byte {
+	enabled := rp.HedgeEnabled() //nolint:staticcheck // deprecated, but honoured while it exists
+	if enabled == nil || server != topology.Mongos && server != topology.LoadBalancer {
+		return b
+	}
+	at, b := wire.BeginEmbedded(b, "hedge")
+	return wire.EndDocument(wire.AppendBool(b, "enabled", *enabled), at)
 }
 
 func appendTagSets(b []byte, rp *readpref.ReadPref) []byte {

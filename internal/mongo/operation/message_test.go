@@ -141,6 +141,7 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hedged := readpref.Nearest(readpref.WithHedgeEnabled(true)) //nolint:staticcheck // deprecated, but honoured while it exists
 	for _, c := range []struct {
 		name     string
 		kind     Kind
@@ -167,6 +168,10 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 			"with a staleness", Read, readpref.Nearest(readpref.WithMaxStaleness(90 * time.Second)), set, topology.RSSecondary,
 			mode("nearest", bson.E{Key: "maxStalenessSeconds", Value: int32(90)}),
 		},
+		{"-1, which is no staleness", Read, readpref.Nearest(readpref.WithMaxStaleness(-1 * time.Second)), topology.Sharded, topology.Mongos, mode("nearest")},
+		{"hedged to a mongos", Read, hedged, topology.Sharded, topology.Mongos, mode("nearest", bson.E{Key: "hedge", Value: bson.D{{Key: "enabled", Value: true}}})},
+		{"hedged to a load balancer", Read, hedged, topology.LoadBalanced, topology.LoadBalancer, mode("nearest", bson.E{Key: "hedge", Value: bson.D{{Key: "enabled", Value: true}}})},
+		{"hedged to a member", Read, hedged, set, topology.RSSecondary, mode("nearest")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			op := &Operation{Kind: c.kind, ReadPreference: c.rp}

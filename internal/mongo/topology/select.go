@@ -84,6 +84,9 @@ func (s *Selection) check(d *Description) error {
 	if mode := s.ReadPref.Mode(); !mode.IsValid() {
 		return fmt.Errorf("read preference: %d is not a mode", mode)
 	}
+	if err := CheckReadPreference(s.ReadPref); err != nil {
+		return err
+	}
 	return s.checkStaleness(d)
 }
 

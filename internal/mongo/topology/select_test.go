@@ -142,6 +142,8 @@ func TestSelectionErrors(t *testing.T) {
 		"at least 1m30s, it is 0s":              reading(readpref.Nearest(readpref.WithMaxStaleness(0))),
 		"heartbeatFrequencyMS plus 10s, here 2": {ReadPref: readpref.Nearest(readpref.WithMaxStaleness(2 * time.Minute)), HeartbeatInterval: 2 * time.Minute},
 		"is not a mode":                         reading(&readpref.ReadPref{}),
+		"maxStalenessSeconds is -2s":            reading(readpref.Nearest(readpref.WithMaxStaleness(-2 * time.Second))),
+		"maxStalenessSeconds is -1ns":           reading(readpref.Nearest(readpref.WithMaxStaleness(-1))),
 	} {
 		if _, err := Select(threeMembers(t), s, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 const (
@@ -11,6 +13,17 @@ const (
 	smallestMaxStaleness = 90 * time.Second
 	idleWritePeriod      = 10 * time.Second
 )
+
+// CheckReadPreference refuses a read preference with a negative limit other than -1 second, which means no limit.
+func CheckReadPreference(rp *readpref.ReadPref) error {
+	if rp == nil {
+		return nil
+	}
+	if limit, given := rp.MaxStaleness(); given && limit < 0 && limit != -1*time.Second {
+		return fmt.Errorf("the read preference: maxStalenessSeconds is %v; it must be -1s, which means no limit, or positive", limit)
+	}
+	return nil
+}
 
 // maxStaleness returns the limit, and reports whether there is one. A negative one (-1 in the URI) means no limit.
 func (s *Selection) maxStaleness() (time.Duration, bool) {
