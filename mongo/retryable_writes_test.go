@@ -263,6 +263,30 @@ func TestCode20HasTheTextOfTheSpecification(t *testing.T) {
 	})
 }
 
+// The text holds wherever the error stands; another error 20 keeps its own.
+func TestCode20HasTheTextOfTheSpecificationInsideAReply(t *testing.T) {
+	const raw, own = "Transaction numbers are only allowed on a replica set member or mongos", "Cannot do that"
+	for text, want := range map[string]string{raw: "does not support retryable writes", own: own} {
+		refusal := []any{"code", 20, "errmsg", text}
+		inWriteErrors := doc("ok", 1, "n", 0, "writeErrors", bson.A{doc(append([]any{"index", 0}, refusal...)...)})
+		inWriteConcern := doc("ok", 1, "n", 1, "writeConcernError", doc(refusal...))
+		for where, reply := range map[string]d{"a write error": inWriteErrors, "a write concern error": inWriteConcern} {
+			for name, do := range map[string]func(w *world) error{
+				"InsertOne":  func(w *world) error { return insertOne(w.ctx, w.coll) },
+				"InsertMany": func(w *world) error { return failure(w.coll.InsertMany(w.ctx, []any{doc()})) },
+				"BulkWrite":  func(w *world) error { return failure(w.coll.BulkWrite(w.ctx, models{insertOf(1)})) },
+			} {
+				in(t, nil, func(w *world) {
+					w.heal = w.set.Use("insert", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.NewReply(reply) })
+					if err := do(w); err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s, %s: %v", name, where, err)
+					}
+				})
+			}
+		}
+	}
+}
+
 // The prose test of the Retryable Writes specification. The pool has one connection. The error of the first insert
 // clears the pool, the checkout of the second insert fails, and both inserts succeed.
 func TestPoolClearedIsRetriedProse(t *testing.T) {

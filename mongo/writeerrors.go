@@ -49,6 +49,7 @@ func oneWriteError(doc []byte) WriteError {
 			e.Details = it.Document()
 		}
 	}
+	e.Message = operation.WriteErrorText(e.Code, e.Message)
 	return e
 }
 
@@ -70,5 +71,6 @@ func writeConcernError(doc []byte) *WriteConcernError {
 			e.Details = it.Document()
 		}
 	}
+	e.Message = operation.WriteErrorText(e.Code, e.Message)
 	return e
 }

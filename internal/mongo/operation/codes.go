@@ -3,6 +3,7 @@ package operation
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -103,4 +104,13 @@ func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 
 func (r *Reply) noTransactionNumbers() bool {
 	return r.Code == codeIllegalOperation && bytes.HasPrefix(r.Message, []byte("Transaction numbers"))
+}
+
+// WriteErrorText returns the message of a write error or a write concern error: the server's own, or the text that Retryable Writes demands
+// for a deployment without transaction numbers.
+func WriteErrorText(code int, message string) string {
+	if code == codeIllegalOperation && strings.HasPrefix(message, "Transaction numbers") {
+		return unsupportedByDeployment
+	}
+	return message
 }
