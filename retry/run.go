@@ -69,8 +69,9 @@ var runEngine = newEngine(Limited(runAttempts, BestEffort(BackoffOptions{Min: ru
 // it returns, an operation whose context has ended is not retried, and one with [EffectNotIdempotent] is retried only when
 // nothing can have been applied. For that, f must do one thing: classify sees the error of its last step only.
 //
-// Run returns nil or an [*Error]; if ctx, classify or f is nil it returns another error and does not call f. It is safe for
-// concurrent use if f and classify are. Both are called in the caller's goroutine.
+// Run returns nil or an [*Error]. If ctx, classify or f is nil it returns another error and does not call f. If ctx has ended
+// already, it returns the error of ctx and does not call f either. It is safe for concurrent use if f and classify are. Both
+// are called in the caller's goroutine.
 func Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
 	return runEngine.Run(ctx, effect, classify, f)
 }
@@ -88,6 +89,8 @@ func (e *Engine) Run(ctx context.Context, effect Effect, classify func(error) Cl
 		return errNilClassify
 	case f == nil:
 		return errNilFunction
+	case ctx != nil && ctx.Err() != nil:
+		return ctx.Err()
 	}
 	return e.Do(ctx, Operation{Effect: effect}, func(ctx context.Context, _ int) Failure {
 		if err := f(ctx); err != nil {
