@@ -147,10 +147,10 @@ func (c *Client) Ping(ctx context.Context, rp *readpref.ReadPref) error {
 
 // Disconnect closes the client. New operations return ErrClientDisconnected. Disconnect waits for the operations in
 // flight; if ctx ends first, it interrupts them. Without a deadline in ctx it waits for at most 2 seconds, and only for operations
-// that have a server: those that wait for one return ErrClientDisconnected at once. The error of an interrupted operation
-// matches ErrClientDisconnected by errors.Is, and its history says whether the operation may have been applied. Then
-// Disconnect ends the server sessions, which takes at most a second, and closes all connections. A second call returns
-// ErrClientDisconnected.
+// that have a server: those that wait for one end at once. An operation of which nothing was sent returns
+// ErrClientDisconnected. The error of one that was interrupted matches it by errors.Is, and has a history that says whether the
+// operation may have been applied. Then Disconnect ends the server sessions, which takes at most a second, and closes all
+// connections. A second call returns ErrClientDisconnected.
 //
 // A listener of events may call Disconnect, also one that an operation or a connection waits for. Disconnect waits at most
 // a second for the calls of listeners that began before it, and for later ones until ctx ends. When ctx has ended, it returns

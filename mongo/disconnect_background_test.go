@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
@@ -124,6 +125,84 @@ func TestDisconnectWithoutADeadlineEndsSelectionsAtOnce(t *testing.T) {
 				t.Errorf("retries %v: %v", retries, err)
 			}
 			w.client = w.another(0, "", nil) // for the end of the test
+		})
+	}
+}
+
+// What Disconnect interrupts in a transaction has the labels that say what is known.
+func TestDisconnectKeepsTheLabelsOfATransaction(t *testing.T) {
+	for command, want := range map[string]string{"commitTransaction": "UnknownTransactionCommitResult", "insert": "TransientTransactionError"} {
+		for _, limit := range []time.Duration{0, 500 * time.Millisecond} {
+			in(t, nil, func(w *world) {
+				w.seed()
+				second := w.another(0, "", func(o *options.ClientOptions) { o.SetDirect(false) })
+				coll := second.Database("test").Collection("c")
+				s, err := second.StartSession()
+				w.must(err)
+				w.must(s.StartTransaction())
+				inside := mongo.NewSessionContext(w.ctx, s)
+				w.must(insertOne(inside, coll))
+				w.heal = w.set.Use(command, mongotest.Always(mongotest.Fault{LoseReply: true, Silent: true}))
+				result := make(chan error, 1)
+				go func() {
+					if command == "insert" {
+						result <- insertOne(inside, coll)
+					} else {
+						result <- s.CommitTransaction(w.ctx)
+					}
+				}()
+				synctest.Wait()
+				ctx, cancel := w.ctx, context.CancelFunc(func() {})
+				if limit > 0 {
+					ctx, cancel = context.WithTimeout(w.ctx, limit)
+				}
+				defer cancel()
+				w.must(second.Disconnect(ctx))
+				if err := <-result; len(labels(err, want)) != 1 || !errors.Is(err, mongo.ErrClientDisconnected) {
+					t.Errorf("%s, limit %v: %v", command, limit, err)
+				}
+			})
+		}
+	}
+}
+
+// An operation that waits for a server, or for the pace of its attempts, ends at once, also while another one has its 2 s.
+func TestDisconnectEndsWaitsBesideASilentOperation(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		in(t, nil, func(w *world) {
+			w.seed()
+			second := w.another(0, "", func(o *options.ClientOptions) { o.SetDirect(false) })
+			coll := second.Database("test").Collection("c")
+			w.must(second.Ping(w.ctx, nil))
+			w.pass(time.Second)
+			w.heal = w.set.Use("ping", mongotest.Always(silent))
+			inFlight, waiting := make(chan error, 1), make(chan error, 1)
+			go func() { inFlight <- second.Ping(w.ctx, readpref.Secondary()) }()
+			if paced {
+				heal := w.set.Use("find", mongotest.Always(refuse(6)))
+				defer heal()
+			} else {
+				w.set.Kill(0)
+				w.set.Isolate(1)
+			}
+			w.pass(50 * time.Millisecond)
+			go func() {
+				ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
+				defer cancel()
+				waiting <- coll.FindOne(ctx, doc("_id", 1)).Err()
+			}()
+			w.pass(50 * time.Millisecond)
+			began := time.Now()
+			go func() { w.must(second.Disconnect(context.Background())) }()
+			err := <-waiting
+			if took := time.Since(began); took != 0 || err == nil {
+				t.Errorf("paced %v: the one that waits ended after %v: %v", paced, took, err)
+			}
+			err = <-inFlight
+			if took := time.Since(began); took < 2*time.Second || !errors.Is(err, mongo.ErrClientDisconnected) {
+				t.Errorf("paced %v: the one in flight ended after %v: %v", paced, took, err)
+			}
+			synctest.Wait()
 		})
 	}
 }

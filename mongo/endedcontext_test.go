@@ -121,3 +121,19 @@ func TestTheErrorOfAContextThatHasEndedIsItsOwn(t *testing.T) {
 		})
 	}
 }
+
+// An abort in a context that has ended is not sent, but gives back the connection that the transaction has behind a load balancer.
+func TestAnAbortInAnEndedContextGivesItsConnectionBack(t *testing.T) {
+	inside(t, balanced(1), func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
+		w.must(insertOne(w.ctx, w.coll))
+		ended, cancel := context.WithCancel(w.ctx)
+		cancel()
+		s, inside := w.transaction()
+		defer s.EndSession(w.ctx)
+		w.must(insertOne(inside, w.coll))
+		w.must(s.AbortTransaction(ended))
+		soon, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		w.must(w.client.Ping(soon, nil))
+	})
+}

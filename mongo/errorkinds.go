@@ -23,7 +23,8 @@ func IsTimeout(err error) bool { return operation.AnyBranch(err, official.IsTime
 func IsNetworkError(err error) bool { return operation.AnyBranch(err, official.IsNetworkError) }
 
 // ErrorCodes returns the codes of the server errors in err, nil if there are none.
-func ErrorCodes(err error) (codes []int) {
+func ErrorCodes(err error) []int {
+	codes := official.ErrorCodes(err)
 	operation.AnyBranch(err, func(err error) bool {
 		for _, code := range official.ErrorCodes(err) {
 			if !slices.Contains(codes, code) {

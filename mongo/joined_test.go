@@ -7,8 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 // joins are the ways in which an application adds something to an error.
@@ -77,9 +81,33 @@ func TestTheLabelsOfEarlierAttemptsAreNotFound(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("insert", loseReply, refuse(11000))
-		err := errors.Join(errors.New("x"), insertOne(w.ctx, w.coll))
+		inserted := insertOne(w.ctx, w.coll)
+		var history *retry.Error
+		if !errors.As(inserted, &history) {
+			t.Fatal(inserted)
+		}
+		err := errors.Join(errors.New("x"), inserted)
+		if operation.Labelled(&operation.WithHistory{Err: errors.New("x"), History: history}, "NetworkError") {
+			t.Error("the label of an attempt was found beside an error of another kind")
+		}
 		if mongo.IsNetworkError(err) || !slices.Equal(mongo.ErrorCodes(err), []int{11000}) {
 			t.Errorf("%v: codes %v", err, mongo.ErrorCodes(err))
 		}
 	})
+}
+
+// Without a join the codes are those of the official driver, one for each write error.
+func TestErrorCodesWithoutAJoin(t *testing.T) {
+	twice := mongo.WriteError{Code: 11000}
+	for _, err := range []error{
+		nil, errors.New("x"),
+		mongo.BulkWriteException{},
+		mongo.CommandError{Code: 7},
+		fmt.Errorf("y: %w", mongo.CommandError{Code: 7}),
+		mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: twice}, {WriteError: twice}}},
+	} {
+		if got, want := mongo.ErrorCodes(err), official.ErrorCodes(err); !slices.Equal(got, want) || (got == nil) != (want == nil) {
+			t.Errorf("%v: %#v, want %#v", err, got, want)
+		}
+	}
 }

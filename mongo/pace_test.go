@@ -131,6 +131,41 @@ func TestAttemptsAtOtherServersAreNotPaced(t *testing.T) {
 	fmt.Printf("figure paced-other-server-errors %d\n", errs)
 }
 
+// A server that refused for overload has failed too: the third attempt takes the one that has not. Each selection is in the log.
+func TestAnOverloadedServerIsNotTakenForOneThatHasNotFailed(t *testing.T) {
+	log, configure := logging(options.LogLevelDebug)
+	for range 12 {
+		inside(t, sharded(3), configure, func(w *world) {
+			w.pass(2 * time.Second)
+			var asked []int
+			w.heal = w.set.Use("find", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+				if r.Mongos < 0 {
+					return mongotest.Fault{} // a mongos asks a member
+				}
+				switch asked = append(asked, r.Mongos); len(asked) {
+				case 1:
+					return refuse(462, "SystemOverloadedError", "RetryableError")
+				case 2:
+					return refuse(6)
+				}
+				return mongotest.Fault{}
+			}))
+			before := len(log.with("Server selection succeeded"))
+			ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+			defer cancel()
+			if err := w.coll.FindOne(ctx, doc("_id", 1)).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
+				t.Error(err)
+			}
+			if slices.Sort(asked); !slices.Equal(asked, []int{0, 1, 2}) {
+				t.Errorf("the mongos %v were asked", asked)
+			}
+			if n := len(log.with("Server selection succeeded")) - before; n != 3 {
+				t.Errorf("%d selections are in the log", n)
+			}
+		})
+	}
+}
+
 // The first retry comes after a random part of twice the base: the server's own, or 100 ms.
 func TestTheServersBackoffIsObeyed(t *testing.T) {
 	for _, c := range []struct {

@@ -70,7 +70,10 @@ func (s *ChangeStream) resume(ctx context.Context) error {
 			s.fail(err)
 			return err
 		}
-		s.client.runner.Cluster().Snapshot().WaitForChange(ctx, cluster.MinHeartbeatInterval)
+		c := s.client.runner.Cluster()
+		if err := c.WaitForChange(ctx, c.Snapshot(), cluster.MinHeartbeatInterval); err != nil {
+			return err // the next call says that the client is disconnected
+		}
 	}
 }
 

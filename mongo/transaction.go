@@ -50,8 +50,8 @@ func (s *Session) TransactionRunning() bool {
 
 // CommitTransaction commits the transaction. It is retried like a retryable write, also with retryWrites=false; the retries
 // have write concern majority. If the error has the label UnknownTransactionCommitResult, it is unknown whether the
-// transaction was committed, and CommitTransaction can be called again. After any error the transaction counts as
-// committed: it cannot be aborted.
+// transaction was committed, and CommitTransaction can be called again. If ctx has ended, and no commit was sent before, the
+// error is exactly that of ctx. After any error the transaction counts as committed: it cannot be aborted.
 func (s *Session) CommitTransaction(ctx context.Context) error {
 	op, err := s.session.Commit()
 	if err != nil || op == nil {
@@ -59,10 +59,11 @@ func (s *Session) CommitTransaction(ctx context.Context) error {
 	}
 	op.Selection = s.client.writes
 	ended := orBackground(ctx).Err()
-	if err = s.client.run(ctx, op); err != nil && ended != nil {
-		return ended // nothing was sent
+	err = s.client.run(ctx, op)
+	if err == nil || ended == nil || err == ErrClientDisconnected || s.session.PerhapsCommitted() { //nolint:errorlint // it is that very value
+		return err
 	}
-	return err
+	return ended // nothing was sent, now and before
 }
 
 // AbortTransaction aborts the transaction. It is retried like a retryable write, also with retryWrites=false. An error of the

@@ -192,7 +192,7 @@ var sessionRows = []row{
 	{
 		name: "WithTransaction whose commit is not known at first", faults: faulty("commitTransaction", lost, lost),
 		do:     inSession(options.Session(), with(insert)),
-		differ: []string{"took"}, why: "One that loses connections is checked at once, and then at most every 250 ms",
+		differ: []string{"took"}, why: "One that loses connections is checked at once, and then at most six times a second",
 	},
 	{
 		name: "WithTransaction whose time is up", faults: faulty("commitTransaction", mongotest.Fault{

@@ -101,3 +101,23 @@ func TestAServerThatClosesEachConnectionIsCheckedSeldom(t *testing.T) {
 		})
 	}
 }
+
+// A lost connection that no selection waits for leaves the heartbeat where it was.
+func TestALostConnectionDoesNotPostponeTheHeartbeat(t *testing.T) {
+	for _, after := range []time.Duration{100 * time.Millisecond, 9900 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			c, p := monitored(t, false)
+			s := selected(t, c)
+			conn := checkOut(t, s)
+			pass(t, after)
+			before := p.hellos()
+			broke(io.EOF)(c, s, conn)
+			_ = conn.Broken(io.EOF)
+			s.CheckIn(conn)
+			pass(t, c.cfg.HeartbeatInterval-after-1)
+			p.wantHellos(t, before)
+			pass(t, 1)
+			p.wantHellos(t, before+1)
+		})
+	}
+}

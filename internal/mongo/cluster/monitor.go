@@ -29,7 +29,7 @@ type pause uint8
 const (
 	untilHeartbeat pause = iota // MinHeartbeatInterval, then until a request or the heartbeat
 	untilRequested              // until a request or the heartbeat, then as untilProbe
-	untilProbe                  // as untilAllowed, or until probeInterval has passed since the last probe
+	untilProbe                  // as untilAllowed, but not longer than until probeInterval has passed since the last probe
 	untilAllowed                // until MinHeartbeatInterval has passed since the last answer
 	noPause
 )
@@ -37,6 +37,9 @@ const (
 // errRestart is why a check of a stream is cancelled that must begin again soon: the server is Unknown, and the stream
 // tells nothing as long as the server does not change.
 var errRestart = errors.New("the server must be checked anew")
+
+// errSuspect is why a check of a stream is cancelled of whose server an operation got no answer.
+var errSuspect = errors.New("the server did not answer an operation")
 
 func (m *monitor) run(ctx context.Context) {
 	defer m.stop()
@@ -70,12 +73,13 @@ func (m *monitor) forgetRequest() {
 
 // wait waits for the time of the next check. It returns false if ctx has ended.
 func (m *monitor) wait(ctx context.Context, p pause) bool {
+	heartbeat := time.Now().Add(m.server.cluster.cfg.HeartbeatInterval)
 	if p == untilHeartbeat {
 		p = m.awaitHeartbeat()
 	}
 	if p == untilRequested {
 		p = untilProbe
-		if !sleep(ctx, m.server.cluster.cfg.HeartbeatInterval, m.server.check) {
+		if !sleep(ctx, time.Until(heartbeat), m.server.check) {
 			return false
 		}
 	}
@@ -184,12 +188,15 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	return untilHeartbeat, false
 }
 
-// afterCancel returns the pause after the connection of the checks was given up. That is because an operation has lost its own: then
-// the server is Unknown, and a selection that waits for it requests a check. Or because the server must be checked anew. If it is
-// known again, nobody requests the check that was cancelled.
+// afterCancel returns the pause after the connection of the checks was given up. If an operation has lost its connection, the server is
+// Unknown, and a selection that needs it requests a check. Nobody does for a server that is known again: its next check begins as
+// soon as it is allowed.
 func (m *monitor) afterCancel() pause {
 	d := m.server.cluster.Snapshot().Description.Server(m.server.address)
-	if errors.Is(context.Cause(m.cancelled), errRestart) || d != nil && d.Known() {
+	switch cause := context.Cause(m.cancelled); {
+	case errors.Is(cause, errSuspect):
+		return untilProbe
+	case errors.Is(cause, errRestart) || d != nil && d.Known():
 		return untilAllowed
 	}
 	return untilRequested

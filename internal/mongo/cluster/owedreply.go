@@ -54,6 +54,11 @@ func (p *pool) yieldOwing() {
 		return
 	}
 	needed := -p.filling - p.yielding
+	for pending := range p.pending {
+		if pending.waiter != nil && !slices.Contains(p.waiters, pending.waiter) {
+			needed-- // its caller has left, so the first waiter gets it
+		}
+	}
 	for _, w := range p.waiters {
 		if !w.connecting {
 			needed++

@@ -187,6 +187,55 @@ func TestAPoolWithRoomClosesNothingForWaiters(t *testing.T) {
 	})
 }
 
+// A connection that is being made, and whose caller has gone, is on its way to the next one. So is one for minPoolSize.
+func TestAConnectionOnItsWaySparesTheOnesThatOwe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, s := owers(t, 2, 1)
+		slow := func(ctx context.Context) error { sleep(ctx, 100*time.Millisecond, nil); return nil }
+		s.cluster.cfg.Dialer.(network)[addrA].set(func(p *peer) { p.dial = slow })
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		_ = operation(ctx, s)
+		if err := operation(t.Context(), s); err != nil {
+			t.Error(err)
+		}
+		if ids := heard.closedFor(); ids != nil {
+			t.Errorf("the connections %v were closed", ids)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		heard, s := owers(t, 2, 1)
+		s.pool.mu.Lock()
+		s.pool.filling, s.pool.total = 1, 2
+		s.pool.waiters = append(s.pool.waiters, &waiter{granted: make(chan grant, 1)})
+		s.pool.connectForWaiters()
+		s.pool.filling, s.pool.total, s.pool.waiters = 0, 1, nil
+		s.pool.mu.Unlock()
+		synctest.Wait()
+		if ids := heard.closedFor(); ids != nil {
+			t.Errorf("with one for minPoolSize the connections %v were closed", ids)
+		}
+	})
+}
+
+// While a connection is being closed for a waiter, no other is closed for it.
+func TestOneConnectionYieldsForOneWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, s := owers(t, 3, 3)
+		w := &waiter{granted: make(chan grant, 1)}
+		s.pool.mu.Lock()
+		s.pool.waiters = append(s.pool.waiters, w)
+		s.pool.connectForWaiters()
+		s.pool.connectForWaiters()
+		s.pool.mu.Unlock()
+		s.pool.checkIn((<-w.granted).conn)
+		synctest.Wait()
+		if ids := heard.closedFor(); len(ids) != 1 {
+			t.Errorf("the connections %v were closed", ids)
+		}
+	})
+}
+
 // Neither does a pool that was cleared, or closed: its waiters have an error.
 func TestAPoolThatIsNotReadyClosesNothingForWaiters(t *testing.T) {
 	for name, end := range map[string]func(*Server){

@@ -200,3 +200,61 @@ func TestAFailedConnectionThatNobodyWaitsForIsNotProbed(t *testing.T) {
 		p.wantHellos(t, 2)
 	})
 }
+
+// The check that an operation waits for has begun before the operation looks: no second one follows it.
+func TestAWaitForACheckThatHasBegunRequestsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, nil)
+		s := selected(t, c)
+		pass(t, 2*time.Second)
+		p.set(func(p *peer) {
+			p.script = func(q *question) bool {
+				if q.hello {
+					sleep(t.Context(), 5*time.Millisecond, nil)
+				}
+				return false
+			}
+		})
+		before := p.hellos()
+		check := s.nextCheck()
+		s.requestCheck()
+		synctest.Wait()
+		check.Wait(t.Context())
+		pass(t, MinHeartbeatInterval-time.Millisecond)
+		p.wantHellos(t, before+1)
+	})
+}
+
+// The server of an operation without an answer is checked soon, also if its last hello has just come.
+func TestASuspectIsCheckedSoon(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		for i, want := range []time.Duration{0, probeInterval} {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := monitored(t, streams)
+				s := selected(t, c)
+				pass(t, 10*time.Millisecond)
+				for range i {
+					s.Suspect().Wait(t.Context())
+				}
+				began := time.Now()
+				s.Suspect().Wait(t.Context())
+				if took := time.Since(began); took != want {
+					t.Errorf("streams %v: the wait %d took %v, want %v", streams, i, took, want)
+				}
+			})
+		}
+	}
+}
+
+// A check answers every request from before it.
+func TestACheckForgetsTheDoubtsBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		request(s.doubted)
+		s.cluster.background.Go(func() { (&monitor{server: s}).run(s.cluster.backgroundCtx) })
+		pass(t, time.Second)
+		p.wantHellos(t, 1)
+	})
+}

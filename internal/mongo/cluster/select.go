@@ -85,6 +85,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection, o
 	timer, probes := time.NewTimer(c.cfg.ServerSelectionTimeout), time.NewTicker(probeInterval)
 	defer timer.Stop()
 	defer probes.Stop()
+	other.hurry()
 	for {
 		s := c.snapshot.Load()
 		if t, err := s.selectNow(want, other); err != nil || t.Server != nil {
@@ -120,9 +121,21 @@ func (c *Cluster) RequestChecks() {
 	}
 }
 
-// WaitForChange waits until there is a newer snapshot, for at most d, or until ctx ends.
-func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
-	sleep(ctx, d, s.changed)
+// WaitForChange waits until there is a newer snapshot than s, for at most d, or until ctx ends. It returns an error if selections that
+// wait must end, because the client is disconnected.
+func (c *Cluster) WaitForChange(ctx context.Context, s *Snapshot, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.changed:
+	case <-ctx.Done():
+	case <-c.selectionsEnd:
+		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed}
+	case <-c.backgroundCtx.Done():
+		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed}
+	}
+	return nil
 }
 
 // streamEnds is how long after its server's death a stream ends: all its connections are reset at the same time.
@@ -133,8 +146,15 @@ func (p *PendingCheck) Wait(ctx context.Context) {
 	select {
 	case <-p.done:
 	default:
-		request(p.doubted)
+		p.hurry()
 		sleep(ctx, p.limit, p.done)
+	}
+}
+
+// hurry requests the check, if it has not begun, as soon as probeInterval allows, because an operation waits for it.
+func (p *PendingCheck) hurry() {
+	if p != nil && p.server != nil && p.server.next.Load().done == p.done {
+		request(p.server.doubted)
 	}
 }
 

@@ -238,12 +238,12 @@ func TestWaitForChangeEndsAtANewerSnapshot(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		snapshot := s.cluster.Snapshot()
 		began := time.Now()
-		snapshot.WaitForChange(t.Context(), time.Second)
+		_ = s.cluster.WaitForChange(t.Context(), snapshot, time.Second)
 		if time.Since(began) != time.Second {
 			t.Errorf("it waited %v", time.Since(began))
 		}
 		time.AfterFunc(time.Second, func() { found(t, s, standalone()) })
-		snapshot.WaitForChange(t.Context(), time.Minute)
+		_ = s.cluster.WaitForChange(t.Context(), snapshot, time.Minute)
 		if time.Since(began) != 2*time.Second || s.cluster.Snapshot() == snapshot {
 			t.Errorf("it waited %v in all", time.Since(began))
 		}

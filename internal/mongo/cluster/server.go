@@ -124,9 +124,9 @@ func (s *Server) beginCheck() *pendingCheck {
 
 // PendingCheck is a check of a server whose result is awaited.
 type PendingCheck struct {
-	done    <-chan struct{}
-	limit   time.Duration
-	doubted chan<- struct{} // requests the check as soon as probeInterval allows, because an operation waits; nil: there is no need
+	done   chan struct{}
+	limit  time.Duration
+	server *Server // whose check begins as soon as probeInterval allows when an operation waits; nil: there is no need
 }
 
 // nextCheck returns the check that shows whether the server has died. Without a stream that is the next one to begin: it is
@@ -145,7 +145,7 @@ func (s *Server) nextCheck() *PendingCheck {
 
 // afterThis returns the check that begins next.
 func (s *Server) afterThis() *PendingCheck {
-	return &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval, doubted: s.doubted}
+	return &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval, server: s}
 }
 
 // Suspect returns the next check of the server, which begins soon, because the server did not answer.
@@ -155,8 +155,11 @@ func (s *Server) Suspect() *PendingCheck {
 		return nil
 	}
 	check := s.afterThis()
-	request(s.doubted)
-	s.recheck()
+	if s.streaming.Load() {
+		s.cancelCheckFor(errSuspect)
+	} else {
+		s.requestCheck()
+	}
 	return check
 }
 
@@ -167,6 +170,6 @@ func (s *Server) requestCheck() { request(s.check) }
 func request(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // a request is already pending, or c is nil
+	default: // a request is already pending
 	}
 }

@@ -34,7 +34,7 @@ type run struct {
 	refusal retry.Why
 	// failed are the deprioritized servers.
 	failed []string
-	// tried are the servers whose next attempt must be paced.
+	// tried are the servers that have failed in this operation.
 	tried []string
 	// chosen is the error of the attempt that the application gets, or nil for the first one. See choose.
 	chosen error
@@ -89,9 +89,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	switch {
 	case failure.Err != nil:
 		r.avoid(target, &failure)
-		if r.after != nil {
-			r.tried = append(r.tried, target.Server.Address())
-		}
+		r.tried = append(r.tried, target.Server.Address())
 		r.failedInTransaction(&failure)
 		r.lastFailure = failure
 		r.choose(&failure)
@@ -141,10 +139,13 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	case r.check != nil:
 		r.check.Wait(ctx)
 	case n > 1 && r.after != nil && r.after == c.Snapshot():
-		if other, ok := r.another(); ok {
-			return other, nil
+		selection := *r.op.Selection
+		if selection.Deprioritized = r.tried; r.hasAnother(&selection) {
+			return c.SelectFor(ctx, &selection, r.purpose(), nil)
 		}
-		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
+		if err := c.WaitForChange(ctx, r.after, cluster.MinHeartbeatInterval); err != nil {
+			return cluster.Target{}, err
+		}
 	}
 	if len(r.failed) == 0 {
 		return c.SelectFor(ctx, r.op.Selection, r.purpose(), nil)
@@ -154,12 +155,10 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	return c.SelectFor(ctx, &selection, r.purpose(), r.unanswered)
 }
 
-// another returns a suitable server that has not failed in this operation, if there is one now.
-func (r *run) another() (cluster.Target, bool) {
-	selection := *r.op.Selection
-	selection.Deprioritized = r.tried
-	target, err := r.after.Select(&selection)
-	return target, err == nil && target.Server != nil && !slices.Contains(r.tried, target.Server.Address())
+// hasAnother reports whether there is a suitable server now that has not failed in this operation.
+func (r *run) hasAnother(s *topology.Selection) bool {
+	target, err := r.after.Select(s)
+	return err == nil && target.Server != nil && !slices.Contains(r.tried, target.Server.Address())
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.

@@ -8,7 +8,7 @@ import (
 
 // AnyBranch reports whether f holds for err, or for an error that was joined into it. f looks along one chain of causes, as errors.As
 // does, and stops at the first error of the type that it wants: without AnyBranch one that an application joins to it would
-// hide it. The attempts of a history are not searched: the error beside it was chosen among theirs.
+// hide it. AnyBranch does not go on into a history: the error beside it was chosen among those of its attempts.
 func AnyBranch(err error, f func(error) bool) bool {
 	if err == nil || f(err) {
 		return err != nil

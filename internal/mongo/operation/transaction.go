@@ -77,6 +77,9 @@ func (s *Session) TransactionRunning() bool {
 	return s.transaction.state == transactionStarting || s.transaction.state == transactionInProgress
 }
 
+// PerhapsCommitted reports whether an attempt to commit the last transaction was sent whose outcome is unknown.
+func (s *Session) PerhapsCommitted() bool { return s.transaction.perhapsCommitted }
+
 // Commit changes the state to "committed", and returns the operation that commits the transaction. It is nil if there is
 // nothing to commit.
 func (s *Session) Commit() (*Operation, error) {

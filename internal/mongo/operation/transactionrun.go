@@ -53,7 +53,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 // error, unpins, and prepares the next attempt.
 func (r *run) failedInTransaction(f *retry.Failure) {
 	switch notBuilt := f.Refuse == retry.WhyNotBuilt; {
-	case errors.Is(f.Err, official.ErrClientDisconnected):
+	case f.Err == official.ErrClientDisconnected: //nolint:errorlint // the error itself: nothing was sent. One in flight matches it too.
 	case r.op.ends == commits && notBuilt:
 		r.inheritUnknownCommit(f)
 	case r.op.ends == commits:
