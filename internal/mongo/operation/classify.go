@@ -68,6 +68,9 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	if errors.As(err, &broken) {
 		f.Stage = broken.Stage
 	}
+	if errors.Is(err, cluster.ErrDisconnected) {
+		f.Refuse = retry.WhyNoServer // the client is ending
+	}
 	r.session.networkFailed()
 	if timedOut(ctx, err) {
 		f.Reason = retry.ReasonAttemptTimeout
