@@ -51,15 +51,8 @@ func cancelledFinds(t *testing.T, name string) (done load) {
 		t.Fatal(err)
 	}
 	set.Use("find", mongotest.Always(mongotest.Fault{Delay: 5 * time.Second}))
-	var mu sync.Mutex
-	set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-		if _, err := r.Body.LookupErr("client"); err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			done.Handshakes++
-		}
-		return mongotest.Fault{}
-	}))
+	seen := &greetings{member: make(map[int][]greeting)}
+	set.Use("hello", mongotest.Decide(seen.see))
 	began := time.Now()
 	var finds sync.WaitGroup
 	for i := time.Duration(0); i < length; i += 100 * time.Millisecond {
@@ -80,7 +73,12 @@ func cancelledFinds(t *testing.T, name string) (done load) {
 		pause(t.Context(), 5*time.Millisecond)
 	}
 	finds.Wait()
-	mu.Lock()
-	defer mu.Unlock()
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	for _, g := range seen.member[0] {
+		if g.handshake {
+			done.Handshakes++
+		}
+	}
 	return done
 }

@@ -28,7 +28,8 @@ type Cluster struct {
 
 	listeners      listeners
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
-	selectionsEnd  chan struct{}   // closed by EndSelections
+	selectionCtx   context.Context //nolint:containedctx // ends with EndSelections, at the latest with backgroundCtx
+	endSelections  context.CancelFunc
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
 	stopBackground context.CancelCauseFunc
 }
@@ -94,12 +95,13 @@ func (c *Cluster) open(first *topology.Description) {
 }
 
 func newCluster(cfg Config) *Cluster {
-	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server), selectionsEnd: make(chan struct{})}
+	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
 	c.codecs = newCodecs(&c.cfg)
 	c.notices.lock = &c.mu
 	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment
 	c.metadata.add(cfg.Handshake.Library)
 	c.backgroundCtx, c.stopBackground = context.WithCancelCause(context.Background())
+	c.selectionCtx, c.endSelections = context.WithCancel(c.backgroundCtx)
 	return c
 }
 

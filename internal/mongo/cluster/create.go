@@ -18,8 +18,8 @@ type pendingConn struct {
 	cancelled  bool // the pool has called cancel, or is about to
 }
 
-// connectForWaiters begins a connection for each waiter, as far as the limits allow, or makes room for one. No connection is begun for as many
-// of them as will get one that was begun for minPoolSize. It is called with the lock held.
+// connectForWaiters begins a connection for each waiter, as far as the limits allow, or makes room for one. No connection is
+// begun for as many of them as will get one that was begun for minPoolSize. It is called with the lock held.
 func (p *pool) connectForWaiters() {
 	expected := p.filling
 	for _, w := range p.waiters {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// EndSelections makes selections fail that would have to wait for a server, from now on. It is called once.
-func (c *Cluster) EndSelections() { close(c.selectionsEnd) }
+// EndSelections makes selections fail that would have to wait for a server, from now on.
+func (c *Cluster) EndSelections() { c.endSelections() }
 
 const drainPoll = 2 * time.Millisecond
 

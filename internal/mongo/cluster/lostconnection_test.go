@@ -21,14 +21,19 @@ func monitored(t *testing.T, streams bool) (*Cluster, *peer) {
 	return start(t, network{addrA: p}, nil), p
 }
 
+// lost is the end of an operation that has lost its connection.
+func lost(c *Cluster, s *Server, conn *Conn) {
+	broke(io.EOF)(c, s, conn)
+	_ = conn.Broken(io.EOF)
+	s.CheckIn(conn)
+}
+
 // lose makes an operation lose its connection. It returns how long it is until the next one has its own.
 func lose(t *testing.T, c *Cluster) time.Duration {
 	t.Helper()
 	s := selected(t, c)
 	conn := checkOut(t, s)
-	broke(io.EOF)(c, s, conn)
-	_ = conn.Broken(io.EOF)
-	s.CheckIn(conn)
+	lost(c, s, conn)
 	began := time.Now()
 	s = selected(t, c)
 	s.CheckIn(checkOut(t, s))
@@ -89,13 +94,13 @@ func TestAServerThatClosesEachConnectionIsCheckedSeldom(t *testing.T) {
 				selected(t, c)
 				pass(t, time.Second)
 				before := p.dials()
-				lost, began := 0, time.Now()
-				for ; time.Since(began) < 10*time.Second; lost++ {
+				losses, began := 0, time.Now()
+				for ; time.Since(began) < 10*time.Second; losses++ {
 					lose(t, c)
 				}
-				made := p.dials() - before - lost
-				if most := 10 * (2 + 4); made > most || lost < 10 {
-					t.Errorf("%d connections beside those of %d operations, want at most %d", made, lost, most)
+				made := p.dials() - before - losses
+				if most := 10 * (2 + 4); made > most || losses < 10 {
+					t.Errorf("%d connections beside those of %d operations, want at most %d", made, losses, most)
 				}
 			})
 		})
@@ -111,9 +116,7 @@ func TestALostConnectionDoesNotPostponeTheHeartbeat(t *testing.T) {
 			conn := checkOut(t, s)
 			pass(t, after)
 			before := p.hellos()
-			broke(io.EOF)(c, s, conn)
-			_ = conn.Broken(io.EOF)
-			s.CheckIn(conn)
+			lost(c, s, conn)
 			pass(t, c.cfg.HeartbeatInterval-after-1)
 			p.wantHellos(t, before)
 			pass(t, 1)

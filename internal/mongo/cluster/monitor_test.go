@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -195,9 +194,7 @@ func TestANetworkErrorOfAnOperationCancelsARunningCheck(t *testing.T) {
 		p.hang()
 		pass(t, c.cfg.HeartbeatInterval+time.Second) // a check hangs now, for thirty seconds
 		p.set(func(p *peer) { p.script = nil })
-		broke(io.EOF)(c, s, conn)
-		_ = conn.Broken(io.EOF)
-		s.CheckIn(conn)
+		lost(c, s, conn)
 		began := time.Now()
 		selected(t, c)
 		if took := time.Since(began); took != 0 {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -281,7 +280,7 @@ func TestALatePoolMakesAtMostOneConnectionForEachCaller(t *testing.T) {
 		pass(t, owedReplyLimit)
 		counters(t, s, 0, 0, 0)
 		if s.pool.yielding != 0 || len(s.pool.owing) != 0 {
-			t.Error(fmt.Sprint(s.pool.yielding, len(s.pool.owing)))
+			t.Errorf("%d yield, %d owe", s.pool.yielding, len(s.pool.owing))
 		}
 	})
 }

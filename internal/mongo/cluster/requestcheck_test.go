@@ -183,16 +183,13 @@ func TestARequestedCheckEndsWithItsMonitor(t *testing.T) {
 // A connection for minPoolSize that fails is no reason for an early check: no operation waits for it (SDAM, "backpressure").
 func TestAFailedConnectionThatNobodyWaitsForIsNotProbed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &peer{hello: standalone(), dial: func() func(context.Context) error {
-			first := true
-			return func(context.Context) error {
-				if first {
-					first = false
-					return nil
-				}
+		dials := 0
+		p := &peer{hello: standalone(), dial: func(context.Context) error {
+			if dials++; dials > 1 { // the monitor's comes first
 				return syscall.ECONNREFUSED
 			}
-		}()}
+			return nil
+		}}
 		start(t, network{addrA: p}, func(cfg *Config) { cfg.MinPoolSize = 1 })
 		pass(t, MinHeartbeatInterval-1)
 		p.wantHellos(t, 1)

@@ -106,9 +106,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection, o
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
 		case <-ctx.Done():
 			return Target{}, c.noServer(want, context.Cause(ctx))
-		case <-c.selectionsEnd:
-			return Target{}, c.noServer(want, ErrPoolClosed)
-		case <-c.backgroundCtx.Done():
+		case <-c.selectionCtx.Done():
 			return Target{}, c.noServer(want, ErrPoolClosed)
 		}
 	}
@@ -130,9 +128,7 @@ func (c *Cluster) WaitForChange(ctx context.Context, s *Snapshot, d time.Duratio
 	case <-timer.C:
 	case <-s.changed:
 	case <-ctx.Done():
-	case <-c.selectionsEnd:
-		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed}
-	case <-c.backgroundCtx.Done():
+	case <-c.selectionCtx.Done():
 		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed}
 	}
 	return nil
@@ -143,12 +139,8 @@ const streamEnds = 50 * time.Millisecond
 
 // Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
 func (p *PendingCheck) Wait(ctx context.Context) {
-	select {
-	case <-p.done:
-	default:
-		p.hurry()
-		sleep(ctx, p.limit, p.done)
-	}
+	p.hurry()
+	sleep(ctx, p.limit, p.done)
 }
 
 // hurry requests the check, if it has not begun, as soon as probeInterval allows, because an operation waits for it.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"slices"
 	"sync"
@@ -348,9 +347,7 @@ func TestANetworkErrorOfAnOperationCancelsTheStream(t *testing.T) {
 		server := selected(t, c)
 		conn := checkOut(t, server)
 		pass(t, 3*time.Second)
-		broke(io.EOF)(c, server, conn)
-		_ = conn.Broken(io.EOF)
-		server.CheckIn(conn)
+		lost(c, server, conn)
 		began := time.Now()
 		selected(t, c)
 		if took := time.Since(began); took != 0 {

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 
@@ -103,13 +102,17 @@ func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 }
 
 func (r *Reply) noTransactionNumbers() bool {
-	return r.Code == codeIllegalOperation && bytes.HasPrefix(r.Message, []byte("Transaction numbers"))
+	return noTransactionNumbers(int(r.Code), string(r.Message))
+}
+
+func noTransactionNumbers(code int, message string) bool {
+	return code == codeIllegalOperation && strings.HasPrefix(message, "Transaction numbers")
 }
 
 // WriteErrorText returns the message of a write error or a write concern error: the server's own, or the text that Retryable Writes demands
 // for a deployment without transaction numbers.
 func WriteErrorText(code int, message string) string {
-	if code == codeIllegalOperation && strings.HasPrefix(message, "Transaction numbers") {
+	if noTransactionNumbers(code, message) {
 		return unsupportedByDeployment
 	}
 	return message
