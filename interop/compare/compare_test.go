@@ -47,6 +47,9 @@ func (r *row) compare(t *testing.T) {
 			t.Errorf("%s: the same: %t, want %t (%s)", part, same, !differ, r.why)
 		}
 	}
+	if r.took != "" && !slices.Equal(ours.part("took"), []string{"took: " + r.took}) {
+		t.Errorf("ours has %v, want %s", ours.part("took"), r.took)
+	}
 	for _, err := range []error{official.err, ours.err} {
 		if r.text != "" && (err == nil || !strings.Contains(err.Error(), r.text)) {
 			t.Errorf("%q is not in the error's text: %v", r.text, err)

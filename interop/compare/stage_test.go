@@ -38,6 +38,8 @@ type row struct {
 	// parts must be the same.
 	differ, mayDiffer []string
 	why               string
+	// took is how long ours takes, if that is not compared.
+	took string
 }
 
 // stage is one driver with a replica set of one member, inside a bubble of the fake clock.
