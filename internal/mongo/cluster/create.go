@@ -131,6 +131,9 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	} else {
 		p.setFailed(err)
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
+		if refused && pending.waiter != nil { // an operation has failed for it
+			failed.Check.hurry()
+		}
 	}
 	if refused {
 		p.leaveService(failed.service)

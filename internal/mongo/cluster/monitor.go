@@ -102,6 +102,10 @@ func (m *monitor) awaitHeartbeat() pause {
 	case <-timer.C:
 		timer.Reset(m.server.cluster.cfg.HeartbeatInterval - MinHeartbeatInterval)
 	case <-m.server.doubted:
+		// An application that repeats its operations itself must not meet a dead server until the interval has passed.
+		if m.server.begin(&m.server.doubtChecked, MinHeartbeatInterval) == 0 {
+			return noPause
+		}
 		return untilProbe
 	case <-m.cancelled.Done():
 		return m.afterCancel()

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -32,13 +33,16 @@ func (c *Cluster) probe(s *Snapshot) {
 }
 
 // beginProbe returns 0 if a probe begins now, which the caller makes. Otherwise it returns how long it is until one may begin.
-func (s *Server) beginProbe() time.Duration {
-	now, last := time.Now().UnixNano(), s.probed.Load()
-	switch left := probeInterval - time.Duration(now-last); {
+func (s *Server) beginProbe() time.Duration { return s.begin(&s.probed, probeInterval) }
+
+// begin is beginProbe for what may begin once in an interval.
+func (s *Server) begin(began *atomic.Int64, interval time.Duration) time.Duration {
+	now, last := time.Now().UnixNano(), began.Load()
+	switch left := interval - time.Duration(now-last); {
 	case left > 0:
 		return left
-	case !s.probed.CompareAndSwap(last, now):
-		return probeInterval
+	case !began.CompareAndSwap(last, now):
+		return interval
 	}
 	return 0
 }

@@ -37,8 +37,8 @@ func TestTheCheckAfterAFailedDialDoesNotWaitForTheInterval(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
 		s := selected(t, c)
-		pass(t, c.cfg.HeartbeatInterval+time.Millisecond) // a check has just ended
-		for i, want := range []time.Duration{0, probeInterval, probeInterval, 0} {
+		pass(t, c.cfg.HeartbeatInterval+time.Millisecond)              // a check has just ended
+		for i, want := range []time.Duration{0, 0, probeInterval, 0} { // a check at once, a probe, the next probe
 			if i == 3 {
 				pass(t, probeInterval)
 			}
@@ -225,17 +225,22 @@ func TestAWaitForACheckThatHasBegunRequestsNoOther(t *testing.T) {
 
 // The server of an operation without an answer is checked soon, also if its last hello has just come.
 func TestASuspectIsCheckedSoon(t *testing.T) {
-	for _, streams := range []bool{false, true} {
-		for i, want := range []time.Duration{0, probeInterval} {
+	for streams, waits := range map[bool][]time.Duration{false: {0, 0, probeInterval}, true: {0, probeInterval}} {
+		for i, want := range waits {
 			synctest.Test(t, func(t *testing.T) {
 				c, _ := monitored(t, streams)
 				s := selected(t, c)
 				pass(t, 10*time.Millisecond)
+				await := func() {
+					check := s.Suspect()
+					check.hurry() // as the selection of another server does
+					check.Wait(t.Context())
+				}
 				for range i {
-					s.Suspect().Wait(t.Context())
+					await()
 				}
 				began := time.Now()
-				s.Suspect().Wait(t.Context())
+				await()
 				if took := time.Since(began); took != want {
 					t.Errorf("streams %v: the wait %d took %v, want %v", streams, i, took, want)
 				}

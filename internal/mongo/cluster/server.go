@@ -20,9 +20,10 @@ type Server struct {
 	stop     context.CancelFunc
 	cancel   atomic.Pointer[context.CancelCauseFunc] // cancels the running check and ends the monitor's connection
 
-	streaming atomic.Bool  // the monitor's checks wait for the hellos of a stream
-	probed    atomic.Int64 // when the last probe began, in nanoseconds of the clock
-	rtts      roundTrips
+	streaming    atomic.Bool  // the monitor's checks wait for the hellos of a stream
+	probed       atomic.Int64 // when the last probe began, in nanoseconds of the clock
+	doubtChecked atomic.Int64 // when the last check began at once because the server was doubted, likewise
+	rtts         roundTrips
 }
 
 func newServer(c *Cluster, address string) *Server {
