@@ -131,7 +131,7 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	} else {
 		p.setFailed(err)
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
-		if refused && pending.waiter != nil { // an operation has failed for it
+		if refused && pending.waiter != nil && p.server.checkedEarly() {
 			failed.Check.hurry()
 		}
 	}

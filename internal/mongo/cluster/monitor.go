@@ -82,6 +82,7 @@ func (m *monitor) wait(ctx context.Context, p pause) bool {
 		if !sleep(ctx, time.Until(heartbeat), m.server.check) {
 			return false
 		}
+		m.server.early.Store(time.Now().UnixNano())
 	}
 	for ctx.Err() == nil {
 		left := m.left(p)

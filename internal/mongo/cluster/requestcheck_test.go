@@ -260,3 +260,29 @@ func TestACheckForgetsTheDoubtsBeforeIt(t *testing.T) {
 		p.wantHellos(t, 1)
 	})
 }
+
+// A server that dies just after the early check of a lost connection is found by the next failed dial, although no operation waits. Without
+// a lost connection a failed dial causes no early check: perhaps the server is overloaded.
+func TestAFailedDialAfterAnEarlyCheckIsCheckedAtOnce(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &peer{hello: standalone()}
+			c := start(t, network{addrA: p}, nil)
+			s := selected(t, c)
+			pass(t, c.cfg.HeartbeatInterval+time.Millisecond) // a check has just ended
+			if early {
+				lose(t, c)
+			}
+			p.down(syscall.ECONNREFUSED)
+			for range 3 { // the first may have an idle connection
+				if operation(t.Context(), s) == nil {
+					t.Error("an operation succeeded without a server")
+				}
+				pass(t, time.Millisecond)
+			}
+			if unknown := kindOf(c, addrA) == topology.Unknown; unknown != early {
+				t.Errorf("early check %v: the server is %v", early, kindOf(c, addrA))
+			}
+		})
+	}
+}

@@ -138,7 +138,10 @@ func (c *Cluster) WaitForChange(ctx context.Context, s *Snapshot, d time.Duratio
 const streamEnds = 50 * time.Millisecond
 
 // Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
-func (p *PendingCheck) Wait(ctx context.Context) { sleep(ctx, p.limit, p.done) }
+func (p *PendingCheck) Wait(ctx context.Context) {
+	p.hurry()
+	sleep(ctx, p.limit, p.done)
+}
 
 // hurry requests the check, if it has not begun, as soon as probeInterval allows, because an operation needs its result.
 func (p *PendingCheck) hurry() {

@@ -22,6 +22,7 @@ type Server struct {
 
 	streaming    atomic.Bool  // the monitor's checks wait for the hellos of a stream
 	probed       atomic.Int64 // when the last probe began, in nanoseconds of the clock
+	early        atomic.Int64 // when an early check after a lost connection was requested, likewise
 	doubtChecked atomic.Int64 // when the last check began at once because the server was doubted, likewise
 	rtts         roundTrips
 }
