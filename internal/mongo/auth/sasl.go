@@ -89,10 +89,8 @@ func parseSASL(doc []byte) (saslReply, error) {
 		switch string(it.Key) {
 		case "conversationId":
 			ok = it.Type == bson.TypeInt32
-			if ok {
-				id, _ := it.Int64()
-				r.id = int32(id)
-			}
+			id, _ := it.Int64()
+			r.id = int32(id)
 		case "done":
 			ok = it.Type == bson.TypeBoolean
 			r.done = ok && it.Value[0] == 1
