@@ -55,11 +55,9 @@ func TestAServerThatEndsDuringACell(t *testing.T) {
 		}
 		return mongotest.Fault{Before: func() { rs.Kill(0); rs.Restart(0) }}
 	}))
-	r, err := m.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := r.at(0, 0); c.Repeats != 1 || c.Error != "" || !c.AsExpected() {
+	r := &run{Matrix: m, report: &Report{Results: make([]Result, 1)}} // no probes: a busy machine repeats no cell
+	r.settle(t.Context(), 0)
+	if c := r.report.Results[0]; c.Repeats != 1 || c.Error != "" || !c.AsExpected() {
 		t.Errorf("%d repeats, error %q, verdict %v", c.Repeats, c.Error, c.Verdict)
 	}
 }

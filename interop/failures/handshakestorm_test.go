@@ -35,9 +35,9 @@ func TestDeadlinesShorterThanAHandshake(t *testing.T) {
 	}
 	fmt.Printf("figure official-handshake-storm-succeeded %d\n", succeeded[driver.NameOfficial])
 	fmt.Printf("figure handshake-storm-succeeded %d\n", succeeded[driver.NameOurs])
-	// With the race detector, which CI runs with -short, the order of the goroutines decides over a few operations.
-	if !testing.Short() && succeeded[driver.NameOurs] < succeeded[driver.NameOfficial] {
-		t.Error("more operations of the official driver succeeded")
+	// A caller fails until the first connections stand; the order of the goroutines decides how often, for both drivers.
+	if few := int64(100); succeeded[driver.NameOurs] < succeeded[driver.NameOfficial]-few {
+		t.Errorf("at least %d more operations of the official driver succeeded", few)
 	}
 }
 
