@@ -24,7 +24,8 @@ type Record struct {
 //
 // Its memory and its text are bounded, however many attempts there were.
 type Error struct {
-	// Attempts are the failed attempts in order; at least one. If there were more than 8, they are the first 4 and the last 4.
+	// Attempts are the failed attempts in order. If there were more than 8, they are the first 4 and the last 4. It is empty if the
+	// operation ended before its first attempt, for example because no server could be selected: see [Failure.NoAttempt].
 	Attempts []Record
 	// Total is the number of attempts, with those that are not in Attempts.
 	Total int
@@ -32,6 +33,7 @@ type Error struct {
 	Omitted []Omitted
 
 	effect  Effect
+	none    Record  // why there was no attempt
 	applied bool    // an attempt may have been applied
 	made    error   // of the latest attempt that no breaker stopped
 	causes  []error // of the errors that Unwrap returns, those after the last attempt's
@@ -65,8 +67,14 @@ func (e *Error) endedBy(ctx context.Context, end error) {
 	}
 }
 
-// Last returns the record of the last attempt.
-func (e *Error) Last() Record { return e.Attempts[len(e.Attempts)-1] }
+// Last returns the record of the last attempt. If there was none, it returns why: the error and the Why of the operation's end,
+// without an endpoint.
+func (e *Error) Last() Record {
+	if len(e.Attempts) == 0 {
+		return e.none
+	}
+	return e.Attempts[len(e.Attempts)-1]
+}
 
 // Why returns why there was no further attempt.
 func (e *Error) Why() Why { return e.Last().Why }
@@ -91,8 +99,11 @@ func (e *Error) Timeout() bool {
 	return false
 }
 
-// Error returns the last attempt's error, followed by [Error.History].
+// Error returns the last attempt's error, or why there was no attempt, followed by [Error.History].
 func (e *Error) Error() string {
+	if e.Last().Err == nil {
+		return e.History()
+	}
 	return fmt.Sprintf("%v (%s)", e.Last().Err, e.History())
 }
 
@@ -104,8 +115,12 @@ const (
 
 // History returns the attempts on one line: endpoint, stage, reason and error of each one that the error keeps, the counts of
 // the others, and why there was no further one. Each error is cut after 1,000 bytes, and each endpoint after 200. Of an
-// operation within an attempt only the last error is given, with the number of its attempts.
+// operation within an attempt only the last error is given, with the number of its attempts. Without an attempt it is
+// "no attempt: " and the Why.
 func (e *Error) History() string {
+	if len(e.Attempts) == 0 {
+		return "no attempt: " + e.Why().String()
+	}
 	var b strings.Builder
 	plural := "s"
 	if e.Total == 1 {
@@ -177,9 +192,12 @@ func cut(text string, limit int) string {
 	return fmt.Sprintf("%s... (%d more bytes)", text[:end], len(text)-end)
 }
 
-// Unwrap returns the last attempt's error; if a breaker stopped that attempt, also the error of the last attempt that was
+// Unwrap returns the last attempt's error, or the one because of which there was no attempt; if a breaker stopped that attempt, also the error of the last attempt that was
 // made; the error of the strategy, if there is one; and if the end of the context ended the operation, its error and its
 // cause.
 func (e *Error) Unwrap() []error {
+	if e.Last().Err == nil {
+		return e.causes
+	}
 	return append([]error{e.Last().Err}, e.causes...)
 }

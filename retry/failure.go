@@ -29,6 +29,9 @@ type Failure struct {
 	// delays count from zero again, as if this were the operation's first failure. The deadline, the budget and the history
 	// do not: each retry still costs a token.
 	Progress bool
+	// NoAttempt: the operation came to no attempt, for example because no server could be selected. If it ends with its first
+	// failure and that has NoAttempt, its [Error] has no attempts.
+	NoAttempt bool
 	// Refuse, if set, forbids another attempt whatever the strategy says, and says why. An attempt may not give [WhyRetried],
 	// [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyNotRetryable].
 	Refuse Why

@@ -36,6 +36,19 @@ func (h *history) add(f *Failure, d decision) {
 	h.err.add(f, d)
 }
 
+// end adds the failure with which the operation ends. It is no attempt if the first failure says so.
+func (h *history) end(f *Failure, d decision) {
+	if f.NoAttempt && h.err == nil {
+		h.err = &Error{none: d.record(f)}
+		return
+	}
+	h.add(f, d)
+}
+
+func (d decision) record(f *Failure) Record {
+	return Record{Failure: *f, Delay: d.delay, Why: d.why, StrategyErr: d.err}
+}
+
 // add adds an attempt to the error of an operation under way.
 func (e *Error) add(f *Failure, d decision) {
 	e.Total++
@@ -43,7 +56,7 @@ func (e *Error) add(f *Failure, d decision) {
 	if f.Reason != ReasonCircuitBreakerOpen {
 		e.made = f.Err
 	}
-	r := Record{Failure: *f, Delay: d.delay, Why: d.why, StrategyErr: d.err}
+	r := d.record(f)
 	if len(e.Attempts) < kept {
 		e.Attempts = append(e.Attempts, r)
 		return

@@ -34,7 +34,7 @@ func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g g
 			d.why = e.wait(ctx, d, failure.wake())
 		}
 		if d.why != WhyRetried {
-			earlier.add(failure, d)
+			earlier.end(failure, d)
 			return e.failed(ctx, c, earlier.err)
 		}
 		var next Failure
@@ -174,7 +174,7 @@ func (e *Engine) payBack(d decision) {
 func (e *Engine) failed(ctx context.Context, c call, err *Error) error {
 	err.end(ctx, c.op.Effect)
 	if e.observer != nil {
-		event := c.event(ctx, EventEnded, err.Total-1)
+		event := c.event(ctx, EventEnded, max(err.Total-1, 0))
 		event.Record, event.Err = err.Last(), err
 		e.observer.Observe(ctx, event)
 	}
@@ -194,7 +194,7 @@ func (e *Engine) succeeded(ctx context.Context, c call, g guard, n int) {
 // observe sends the event of attempt n's failure or, with a decision, of what follows.
 func (e *Engine) observe(ctx context.Context, c call, kind EventKind, n int, failure *Failure, d decision) {
 	event := c.event(ctx, kind, n)
-	event.Record = Record{Failure: *failure, Delay: d.delay, Why: d.why, StrategyErr: d.err}
+	event.Record = d.record(failure)
 	e.observer.Observe(ctx, event)
 }
 

@@ -87,6 +87,22 @@ func TestExplainReadsAFileAndTheStandardInput(t *testing.T) {
 	}
 }
 
+func TestExplainReadsAnErrorWithoutAttempts(t *testing.T) {
+	for args, want := range map[string]string{
+		"":       "No attempt was made: no server\n",
+		"--json": `"total":0,"attempts":[]`,
+	} {
+		var out bytes.Buffer
+		c := explainCommand{Text: "-", JSON: args != "", Backend: "mongodb", stdin: strings.NewReader("selection failed (no attempt: no server)")}
+		if err := c.Run(&session{ctx: t.Context(), stdout: &out, getenv: noEnvironment}); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(strings.NewReplacer("\n  ", "", "\": ", "\":").Replace(out.String()), want) && !strings.Contains(out.String(), want) {
+			t.Errorf("%s prints %s", args, out.String())
+		}
+	}
+}
+
 func TestExplainPrintsJSON(t *testing.T) {
 	_, out, _ := holdfast(t.Context(), "explain", "find", "--error", "10107", "--server", "sharded", "--json")
 	var e struct {

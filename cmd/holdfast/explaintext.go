@@ -23,7 +23,7 @@ type toldAttempt struct {
 
 // told prints the attempts of an error's text.
 func (p *printer) told(t rules.Told) error {
-	told := toldError{Told: t, Why: t.Why.String(), WhyWords: rules.WhyWords(t.Why)}
+	told := toldError{Told: t, Attempts: []toldAttempt{}, Why: t.Why.String(), WhyWords: rules.WhyWords(t.Why)}
 	for _, a := range t.Attempts {
 		told.Attempts = append(told.Attempts, toldAttempt{a, a.Stage.String(), rules.StageWords(a.Stage), rules.ReasonWords(a.Reason)})
 	}
@@ -40,7 +40,11 @@ func (p *printer) told(t rules.Told) error {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(p.w, "No more of %d: %s\n", t.Total, told.Why); err != nil {
+	end := fmt.Sprintf("No more of %d", t.Total)
+	if t.Total == 0 {
+		end = "No attempt was made"
+	}
+	if _, err := fmt.Fprintf(p.w, "%s: %s\n", end, told.Why); err != nil {
 		return err
 	}
 	if t.Strategy != "" {

@@ -13,7 +13,7 @@ import (
 
 // Told is what the text of an error tells: the attempts, and why there was no further one.
 type Told struct {
-	Total    int       `json:"total"`
+	Total    int       `json:"total"` // 0 if there was no attempt
 	Attempts []Attempt `json:"attempts"` // those that the text has
 	Omitted  string    `json:"omitted,omitempty"`
 	Why      retry.Why `json:"-"`
@@ -35,6 +35,8 @@ var (
 	toldOmitted = regexp.MustCompile(`^ \.\.\. (\d+ more attempts: .*?) \.\.\. ?`)
 )
 
+const toldNone = "no attempt: "
+
 var errNotTold = errors.New("the text has no attempts; it must have what retry.Error prints: " +
 	"2 attempts: [1 at host:27017, answered, NOT_WRITABLE_PRIMARY: ...] [2 ...] no more: attempts used up")
 
@@ -44,6 +46,9 @@ func Read(text string) (Told, error) {
 	text = strings.Join(strings.Fields(text), " ") // a terminal or a mail may have broken the lines
 	at := toldTotal.FindStringSubmatchIndex(text)
 	if at == nil {
+		if _, why, none := strings.Cut(text, toldNone); none {
+			return t, t.readWhy(why)
+		}
 		return t, errNotTold
 	}
 	var err error
@@ -92,6 +97,10 @@ func (t *Told) readEnd(rest string) error {
 	if !found || len(t.Attempts) == 0 {
 		return errNotTold
 	}
+	return t.readWhy(rest)
+}
+
+func (t *Told) readWhy(rest string) error {
 	for why := retry.WhyUndecided; why.String() != "unknown"; why++ {
 		if after, is := strings.CutPrefix(rest, why.String()); is {
 			t.Why = why

@@ -56,6 +56,20 @@ func TestReadTellsTheAttemptsOfAText(t *testing.T) {
 	}
 }
 
+func TestReadTellsThatThereWasNoAttempt(t *testing.T) {
+	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = engine.Do(context.Background(), retry.Operation{}, func(context.Context, int) retry.Failure {
+		return retry.Failure{Err: errors.New("nobody is there"), Stage: retry.StageDispatch, NoAttempt: true, Refuse: retry.WhyNoServer}
+	})
+	told, readErr := Read("insert: " + err.Error())
+	if readErr != nil || told.Total != 0 || len(told.Attempts) != 0 || told.Why != retry.WhyNoServer {
+		t.Errorf("%v: %+v, %v", err, told, readErr)
+	}
+}
+
 // What follows the history in a log is no error of a strategy.
 func TestReadLeavesOutTheRestOfALog(t *testing.T) {
 	history := failing(t, 2, "refused").Error()
