@@ -3,7 +3,8 @@ package mongo
 import official "go.mongodb.org/mongo-driver/v2/mongo"
 
 // The official driver's types of results and errors. They are aliases, so that existing code works, including type
-// switches on errors.
+// switches on errors. WriteException, BulkWriteException and ClientBulkWriteException are types of this package, because they keep the
+// history of their attempts.
 type (
 	// InsertOneResult is the result of InsertOne.
 	InsertOneResult = official.InsertOneResult
@@ -53,14 +54,8 @@ type (
 	// WriteConcernError is the error of a write whose write concern was not satisfied. The write itself may have been
 	// applied.
 	WriteConcernError = official.WriteConcernError
-	// WriteException is the error of a write with one statement.
-	WriteException = official.WriteException
 	// BulkWriteError is the error of one document of InsertMany or of one model of Collection.BulkWrite.
 	BulkWriteError = official.BulkWriteError
-	// BulkWriteException is the error of InsertMany or Collection.BulkWrite. Some of the writes may have been made.
-	BulkWriteException = official.BulkWriteException
-	// ClientBulkWriteException is the error of Client.BulkWrite. Some of the writes may have been made.
-	ClientBulkWriteException = official.ClientBulkWriteException
 	// ServerError is implemented by all errors that a server returned.
 	ServerError = official.ServerError
 	// LabeledError is implemented by all errors with error labels.

@@ -36,7 +36,7 @@ type batches struct {
 	failed   map[int]bool // models
 	total    BulkWriteResult
 	problems BulkWriteException
-	// history is the history of the first command that had write errors or a write concern error after a retry.
+	// history is that of the first command with write errors or a write concern error, or of the first one that tells something.
 	history *retry.Error
 	// documentLimit is the maxBsonObjectSize of a server that has refused a statement by it, 0 if there is none.
 	documentLimit int
@@ -105,17 +105,16 @@ func (b *batches) run(ctx context.Context) error {
 	for goOn && b.done < len(b.statements) {
 		goOn, fatal = b.step(ctx)
 	}
-	none := len(b.problems.WriteErrors) == 0 && b.problems.WriteConcernError == nil
-	switch {
-	case none:
+	if len(b.problems.WriteErrors) == 0 && b.problems.WriteConcernError == nil {
 		return fatal
-	case fatal != nil:
-		return &partlyFailed{fatal, b.problems}
-	case b.history != nil:
-		return &operation.WithHistory{Err: b.problems, History: b.history}
-	default:
-		return b.problems
 	}
+	if b.history != nil {
+		b.problems.cause = b.history
+	}
+	if fatal != nil {
+		return withErrorsBefore(fatal, b.problems)
+	}
+	return b.problems
 }
 
 // step runs the next command, or refuses the next statement if it is too large. It reports whether there is another
@@ -226,8 +225,8 @@ func (b *batches) note(err error, first, end int) (bool, error) {
 	}
 	b.problems.Labels = append(b.problems.Labels, e.Labels...)
 	var history *retry.Error
-	if errors.As(err, &history) && b.history == nil {
-		b.history = history
+	if errors.As(err, &history) {
+		b.history = moreTelling(b.history, history)
 	}
 	if b.ordered && len(e.WriteErrors) > 0 {
 		b.markFailed(first+e.WriteErrors[len(e.WriteErrors)-1].Index, end)
@@ -239,7 +238,15 @@ func (b *batches) note(err error, first, end int) (bool, error) {
 // retryFailed reports whether the last attempt of a command ended with an error that allows a retry. Any other error of a reply with
 // "ok: 1" is one of the statements or of the write concern: the reply of a retry says what the command did.
 func retryFailed(history *retry.Error) bool {
-	return history != nil && history.Last().Reason != retry.ReasonUnknown
+	return history != nil && operation.Tells(history) && history.Last().Reason != retry.ReasonUnknown
+}
+
+// moreTelling returns the history of the two commands that the application gets.
+func moreTelling(first, second *retry.Error) *retry.Error {
+	if first == nil || !operation.Tells(first) && operation.Tells(second) {
+		return second
+	}
+	return first
 }
 
 // markFailed marks the models of statements from to to-1.

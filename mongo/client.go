@@ -97,7 +97,7 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 		return err // bare, as the official driver's: programs compare it by ==
 	}
 	op.Request = requestOf(ctx, c)
-	err := c.runner.Run(ctx, op)
+	err := withHistory(c.runner.Run(ctx, op))
 	if err != nil && c.closed.Load() && closedWhileSelecting(err) {
 		return ErrClientDisconnected
 	}
@@ -121,7 +121,7 @@ func noCancel() {}
 // attempts the error is theirs.
 func closedWhileSelecting(err error) bool {
 	var history *retry.Error
-	return errors.Is(err, cluster.ErrPoolClosed) && !errors.As(err, &history)
+	return errors.Is(err, cluster.ErrPoolClosed) && (!errors.As(err, &history) || history.Total == 0)
 }
 
 // orBackground replaces a nil context, which the official driver accepts too.

@@ -8,7 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -75,7 +74,7 @@ type clientBulk struct {
 	writeErrors   map[int]WriteError
 	concernErrors []WriteConcernError
 	succeeded     bool // at least one write was made
-	// history is the history of the first command that had a write concern error after a retry.
+	// history is that of the first command that had a write concern error, or of the first one that tells something.
 	history *retry.Error
 }
 
@@ -146,8 +145,8 @@ func (b *clientBulk) step(ctx context.Context) (bool, error) {
 		}
 	}
 	var history *retry.Error
-	if errors.As(err, &history) && b.history == nil {
-		b.history = history
+	if errors.As(err, &history) {
+		b.history = moreTelling(b.history, history)
 	}
 	if retryFailed(history) {
 		return false, nil
@@ -206,42 +205,20 @@ func (b *clientBulk) fail(i int, e WriteError) {
 // err returns the error of the whole BulkWrite. fatal is the error of a command that failed as a whole, or nil.
 func (b *clientBulk) err(fatal error) error {
 	failed := len(b.writeErrors) > 0 || len(b.concernErrors) > 0
-	switch {
-	case !failed && (fatal == nil || !b.succeeded):
+	if !failed && (fatal == nil || !b.succeeded) {
 		return fatal
-	case fatal == nil && b.history != nil:
-		return &operation.WithHistory{Err: b.exception(nil), History: b.history}
-	case fatal == nil:
-		return b.exception(nil)
 	}
-	reply, ok := fatal.(CommandError) //nolint:errorlint // another error than a server's reply must stay reachable
-	if !ok {
-		return &bulkFailure{exception: b.exception(&WriteError{Message: fatal.Error()}), cause: fatal}
-	}
-	e := b.exception(&WriteError{Code: int(reply.Code), Message: reply.Message, Raw: reply.Raw})
-	if reply.Wrapped == nil && len(reply.Labels) == 0 {
-		return e
-	}
-	return &bulkFailure{exception: e, cause: fatal}
-}
-
-func (b *clientBulk) exception(top *WriteError) ClientBulkWriteException {
-	e := ClientBulkWriteException{WriteError: top, WriteConcernErrors: b.concernErrors, WriteErrors: b.writeErrors}
+	e := ClientBulkWriteException{WriteConcernErrors: b.concernErrors, WriteErrors: b.writeErrors, cause: fatal}
 	if b.succeeded {
 		e.PartialResult = &b.result
 	}
+	switch reply, isReply := fatal.(CommandError); { //nolint:errorlint // what it wraps is no reply
+	case isReply:
+		e.WriteError = &WriteError{Code: int(reply.Code), Message: reply.Message, Raw: reply.Raw}
+	case fatal != nil:
+		e.WriteError = &WriteError{Message: fatal.Error()}
+	case b.history != nil:
+		e.cause = b.history
+	}
 	return e
 }
-
-// bulkFailure is a ClientBulkWriteException with the error of a command that failed as a whole, which that type has no
-// field for.
-type bulkFailure struct {
-	exception ClientBulkWriteException
-	cause     error
-}
-
-// Error returns the text of the exception, which includes that of the cause.
-func (e *bulkFailure) Error() string { return e.exception.Error() }
-
-// Unwrap returns the exception and the cause, for errors.As and errors.Is.
-func (e *bulkFailure) Unwrap() []error { return []error{e.exception, e.cause} }

@@ -18,11 +18,11 @@ func typeOf(err error) string {
 	switch err.(type) { //nolint:errorlint // the test is of the concrete type
 	case official.CommandError:
 		return "CommandError"
-	case official.WriteException:
+	case mongo.WriteException:
 		return "WriteException"
-	case official.BulkWriteException:
+	case mongo.BulkWriteException:
 		return "BulkWriteException"
-	case official.ClientBulkWriteException:
+	case mongo.ClientBulkWriteException:
 		return "ClientBulkWriteException"
 	case official.MarshalError:
 		return "MarshalError"

@@ -132,11 +132,11 @@ func (r *ruled) DialContext(ctx context.Context, network, address string) (net.C
 
 // greet answers the hello of an application's new connection. The hello of a monitor's connection that is there already has no metadata.
 func (r *ruled) greet(q *mongotest.Request) *mongotest.Reply {
-	if !r.failsNow(rules.MongoHandshake) || q.Body.Lookup("client").IsZero() {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.armed == nil || r.armed.Failure.Kind != rules.MongoHandshake || q.Body.Lookup("client").IsZero() {
+		return nil
+	}
 	return &mongotest.Reply{Error: &mongotest.CommandError{Code: r.armed.Failure.Code, Message: "scripted"}}
 }
 

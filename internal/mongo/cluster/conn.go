@@ -153,7 +153,7 @@ func (c *Conn) done(w *watch, err error) error {
 }
 
 func (c *Conn) ioError(stage retry.Stage, err error) error {
-	return &IOError{Address: c.address(), Stage: stage, Err: err}
+	return &IOError{Address: c.address(), Connection: c.name, Stage: stage, Err: err}
 }
 
 func (c *Conn) address() string {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -36,6 +37,11 @@ func (e *HandshakeError) Error() string {
 
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
+
+// As finds the official driver's ConnectionError.
+func (e *HandshakeError) As(target any) bool {
+	return drivererror.AsConnection(target, e.Address, e.Err)
+}
 
 // unwrittenHello is the error of a hello that the client could not write.
 type unwrittenHello struct{ err error }

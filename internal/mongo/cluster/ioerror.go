@@ -7,14 +7,16 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
 // IOError is a failed read or write. Stage is set where the bytes were written.
 type IOError struct {
-	Address string
-	Stage   retry.Stage
-	Err     error
+	Address    string
+	Connection string // the connection's name in events: "host:port[-id]"
+	Stage      retry.Stage
+	Err        error
 }
 
 // Error returns the address, the stage and the cause.
@@ -24,6 +26,9 @@ func (e *IOError) Error() string {
 
 // Unwrap returns the cause.
 func (e *IOError) Unwrap() error { return e.Err }
+
+// As finds the official driver's ConnectionError.
+func (e *IOError) As(target any) bool { return drivererror.AsConnection(target, e.Connection, e.Err) }
 
 // Timeout reports whether the cause is a timeout.
 func (e *IOError) Timeout() bool {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 )
 
 // ErrPoolClosed is the error of a checkout after the client was disconnected or the server left the topology.
@@ -29,6 +31,9 @@ func (e *PoolClearedError) Error() string {
 
 // Unwrap returns the error that cleared the pool.
 func (e *PoolClearedError) Unwrap() error { return e.Cause }
+
+// Retryable is the method of the official driver's interface RetryablePoolError.
+func (e *PoolClearedError) Retryable() bool { return true }
 
 // errWaitQueueTimeout is the cause of a checkout that has waited for Config.WaitQueueTimeout.
 var errWaitQueueTimeout = fmt.Errorf("waitQueueTimeoutMS has passed: %w", context.DeadlineExceeded)
@@ -80,6 +85,9 @@ func (e *CheckOutError) pinned() string {
 
 // Unwrap returns the cause: that of the context, or the timeout of the queue.
 func (e *CheckOutError) Unwrap() error { return e.Err }
+
+// As finds the official driver's WaitQueueTimeoutError.
+func (e *CheckOutError) As(target any) bool { return drivererror.AsQueueTimeout(target, e.Err) }
 
 // checkOutFailure returns the reason for the event ConnectionCheckOutFailed.
 func checkOutFailure(err error) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
@@ -24,6 +25,7 @@ func (selectionTimeout) Unwrap() error { return context.DeadlineExceeded }
 type SelectionError struct {
 	Explanation string // the server that was wanted, and the description of each known server
 	Err         error  // ErrSelectionTimeout, the context's cause, ErrPoolClosed, or why no server of the topology can be used
+	Topology    *topology.Description
 }
 
 // Error returns the cause, the server that was wanted and the description of each known server.
@@ -33,6 +35,15 @@ func (e *SelectionError) Error() string {
 
 // Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
+
+// As finds the official driver's ServerSelectionError. That wraps context.DeadlineExceeded itself after the timeout.
+func (e *SelectionError) As(target any) bool {
+	cause := e.Err
+	if cause == ErrSelectionTimeout { //nolint:errorlint // it is never wrapped here
+		cause = context.DeadlineExceeded
+	}
+	return drivererror.AsSelection(target, e.Topology, cause)
+}
 
 // Target is a selected server, with its description and the topology description at the time of the selection.
 type Target struct {
@@ -129,7 +140,7 @@ func (c *Cluster) WaitForChange(ctx context.Context, s *Snapshot, d time.Duratio
 	case <-s.changed:
 	case <-ctx.Done():
 	case <-c.selectionCtx.Done():
-		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed}
+		return &SelectionError{Explanation: "it waited for a change of the topology", Err: ErrPoolClosed, Topology: s.Description}
 	}
 	return nil
 }
@@ -159,7 +170,8 @@ func (p *PendingCheck) ended() <-chan struct{} {
 }
 
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
-	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}
+	d := c.snapshot.Load().Description
+	return &SelectionError{Explanation: topology.Explain(d, want), Err: err, Topology: d}
 }
 
 // selectNow is Select, but returns no deprioritized server while there is the check other.
@@ -174,12 +186,12 @@ func (s *Snapshot) selectNow(want *topology.Selection, other *PendingCheck) (Tar
 // Select returns a suitable server of the snapshot without waiting. The Target is empty if there is none.
 func (s *Snapshot) Select(want *topology.Selection) (Target, error) {
 	if err := s.Description.CompatibilityError; err != nil {
-		return Target{}, &SelectionError{Explanation: "no server can be used", Err: err}
+		return Target{}, &SelectionError{Explanation: "no server can be used", Err: err, Topology: s.Description}
 	}
 	var room [selectionRoom]*topology.Server
 	suitable, err := topology.Select(s.Description, want, room[:0])
 	if err != nil {
-		return Target{}, &SelectionError{Explanation: "the read preference cannot be met", Err: err}
+		return Target{}, &SelectionError{Explanation: "the read preference cannot be met", Err: err, Topology: s.Description}
 	}
 	if len(suitable) == 0 {
 		return Target{}, nil

@@ -93,7 +93,7 @@ func (c *Conn) alertBehind(ctx context.Context, err error) (reason error) {
 	}
 	defer context.AfterFunc(ctx, c.wake)()
 	if _, alert := secure.Read(make([]byte, 1)); alert != nil && failsInTLS(alert) {
-		return &IOError{Address: failed.Address, Stage: failed.Stage, Err: alert}
+		return &IOError{Address: failed.Address, Connection: failed.Connection, Stage: failed.Stage, Err: alert}
 	}
 	return err
 }

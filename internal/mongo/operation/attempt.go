@@ -72,7 +72,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	}
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
-		failure := retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
+		failure := retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer, NoAttempt: true}
 		r.failedInTransaction(&failure)
 		return failure
 	}
@@ -317,6 +317,9 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 		return retry.Failure{}
 	case !r.reply.OK:
 		return r.refused(target.Server, conn)
+	}
+	if r.reply.WriteConcernError != nil {
+		_, r.reply.lacksLabel = r.writeReason(conn, r.reply.writeConcernCode())
 	}
 	if err := r.op.Command.Accept(&r.reply); err != nil {
 		return r.writeFailed(target.Server, conn, err)

@@ -22,6 +22,8 @@ func joined(err error) []error {
 		switch e := err.(type) { //nolint:errorlint // it walks along the chain itself
 		case *WithHistory:
 			err = e.Err
+		case *Cause:
+			err = e.err
 		case *retry.Error:
 			return nil
 		case interface{ Unwrap() []error }:

@@ -109,12 +109,8 @@ func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retr
 	code := r.reply.writeConcernCode()
 	f.Unsettled = r.reply.WriteConcernError != nil
 	r.reportToTopology(s, conn, code)
-	var add bool
-	f.Reason, add = r.writeReason(conn, code)
+	f.Reason, _ = r.writeReason(conn, code)
 	f.Err = err
-	if add {
-		f.Err = addLabel(err, labelRetryableWrite)
-	}
 	return f
 }
 

@@ -65,23 +65,6 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	return e
 }
 
-// addLabel adds a label to an error of a type that has labels.
-func addLabel(err error, label string) error {
-	switch e := err.(type) { //nolint:errorlint // these errors come from a command's Accept and are not wrapped here
-	case official.CommandError:
-		e.Labels = append(e.Labels, label)
-		return e
-	case official.WriteException:
-		e.Labels = append(e.Labels, label)
-		return e
-	case official.BulkWriteException:
-		e.Labels = append(e.Labels, label)
-		return e
-	default:
-		return err
-	}
-}
-
 // choose remembers the error of the attempt that the application gets: of the most recent one that was sent and, except for
 // reads, does not have the label NoWritesPerformed. It is called after each failed attempt, because the history of a long
 // operation does not keep them all. If no attempt is chosen, the application gets the first attempt's error.
@@ -91,22 +74,6 @@ func (r *run) choose(f *retry.Failure) {
 	}
 }
 
-// final returns the error for the application: the error of one attempt, with the history of the attempts.
-func final(err, chosen error) error {
-	var history *retry.Error
-	if !errors.As(err, &history) {
-		return err
-	}
-	first := history.Attempts[0]
-	if chosen == nil {
-		chosen = first.Err
-	}
-	if history.Total == 1 && (needsNoHistory(first.Why) || first.Refuse == retry.WhyNoServer) && !errors.Is(first.Err, cluster.ErrDisconnected) {
-		return chosen // with WhyNoServer no server was selected, so there was no attempt
-	}
-	return withHistory(chosen, history)
-}
-
 // Labelled reports whether an error, or one that was joined into it, has a label.
 func Labelled(err error, label string) bool {
 	return AnyBranch(err, func(err error) bool {
@@ -114,44 +81,3 @@ func Labelled(err error, label string) bool {
 		return errors.As(err, &e) && e.HasErrorLabel(label)
 	})
 }
-
-// needsNoHistory reports whether, after a single attempt, the reason for not retrying is not worth a history in the
-// error.
-func needsNoHistory(why retry.Why) bool {
-	switch why {
-	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
-		return true
-	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
-		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled,
-		retry.WhyRetryAfterTooLong, retry.WhyNotReplayable:
-	}
-	return false
-}
-
-// WithHistory adds the history to an error of a type that has no field for it.
-type WithHistory struct {
-	Err     error
-	History *retry.Error
-}
-
-// Error returns the text of the error and of all attempts.
-func (e *WithHistory) Error() string { return e.Err.Error() + " (" + e.History.History() + ")" }
-
-// Unwrap returns the error and its history, for errors.As.
-func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
-
-func withHistory(err error, history *retry.Error) error {
-	e, ok := err.(official.CommandError) //nolint:errorlint // it is not wrapped here
-	if !ok {
-		return &WithHistory{Err: err, History: history}
-	}
-	e.Wrapped = wrappedHistory{history}
-	return e
-}
-
-// wrappedHistory is the history inside a CommandError. Its text has the attempts only, because the CommandError
-// prints its own text before it.
-type wrappedHistory struct{ error *retry.Error }
-
-func (w wrappedHistory) Error() string { return w.error.History() }
-func (w wrappedHistory) Unwrap() error { return w.error }

@@ -152,22 +152,6 @@ func TestARefusalIsACommandErrorWithAllThatTheServerSaid(t *testing.T) {
 	}
 }
 
-func TestALabelIsAddedToTheErrorsOfWrites(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{official.WriteException{Labels: []string{"a"}}, true},
-		{official.BulkWriteException{Labels: []string{"a"}}, true},
-		{errCause, false},
-	} {
-		got := addLabel(c.err, "b")
-		if Labelled(got, "b") != c.want || c.want && !Labelled(got, "a") {
-			t.Errorf("%T: %+v", c.err, got)
-		}
-	}
-}
-
 // failing returns the error of the attempts of a run that fail as given. The engine allows that many attempts.
 func failing(t *testing.T, r *run, failures ...retry.Failure) error {
 	t.Helper()
@@ -181,8 +165,8 @@ func failing(t *testing.T, r *run, failures ...retry.Failure) error {
 	})
 }
 
-// An error after one attempt, whose refusal adds nothing, keeps its type and has no history.
-func TestWhichErrorsHaveAHistory(t *testing.T) {
+// Every error has a history. Its text tells of it unless it is that of one attempt whose refusal adds nothing.
+func TestWhichErrorsTellTheirHistory(t *testing.T) {
 	plain := official.CommandError{Code: 1, Message: "m"}
 	again := retry.Failure{Err: plain, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}
 	for _, c := range []struct {
@@ -193,7 +177,7 @@ func TestWhichErrorsHaveAHistory(t *testing.T) {
 		{"one attempt that no rule retries", []retry.Failure{{Err: plain, Stage: retry.StageResponded}}, false},
 		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}}, false},
 		{"one that retries are disabled for", []retry.Failure{{Err: plain, Refuse: retry.WhyDisabled}}, false},
-		{"one without a server", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}}, false},
+		{"none", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer, NoAttempt: true}}, false},
 		{"one that may have been applied", []retry.Failure{{Err: plain, Reason: retry.ReasonNetworkError}}, true},
 		{"one on a server that does not support retries", []retry.Failure{{Err: plain, Refuse: retry.WhyUnsupportedServer}}, true},
 		{"one in a transaction", []retry.Failure{{Err: plain, Refuse: retry.WhyInTransaction}}, true},
@@ -201,44 +185,57 @@ func TestWhichErrorsHaveAHistory(t *testing.T) {
 		{"one whose breaker is open", []retry.Failure{{Err: plain, Refuse: retry.WhyBreakerOpen}}, true},
 		{"one whose budget is empty", []retry.Failure{{Err: plain, Refuse: retry.WhyBudgetEmpty}}, true},
 		{"one that the strategy declines", []retry.Failure{{Err: plain, Refuse: retry.WhyStrategyDeclined}}, true},
+		{"one that the end of the client interrupted", []retry.Failure{{Err: cluster.ErrDisconnected, Refuse: retry.WhyNoServer}}, true},
 		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageResponded}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(Write, Config{})
-			got := final(failing(t, r, c.failures...), r.chosen)
+			got := r.final(failing(t, r, c.failures...))
 			var history *retry.Error
-			if errors.As(got, &history) != c.want {
-				t.Errorf("%v", got)
+			if !errors.As(got, &history) {
+				t.Fatalf("%v has no history", got)
 			}
-			if !c.want && !errors.Is(got, error(plain)) {
-				var same official.CommandError
-				if !errors.As(got, &same) || same.Wrapped != nil {
-					t.Errorf("it became %+v", got)
-				}
+			if Tells(history) != c.want || strings.Contains(got.Error(), history.History()) != c.want {
+				t.Errorf("%v", got)
 			}
 		})
 	}
-	if err := final(errCause, nil); err != errCause { //nolint:errorlint // it is the error itself
+	r := on(Write, Config{})
+	if err := r.final(errCause); err != errCause { //nolint:errorlint // it is the error itself
 		t.Errorf("an error without attempts became %v", err)
+	}
+	if err := r.final(failing(t, r, retry.Failure{Err: official.ErrClientDisconnected, Refuse: retry.WhyNoServer})); err != official.ErrClientDisconnected { //nolint:errorlint // programs compare it by ==
+		t.Errorf("the end of the client became %v", err)
 	}
 }
 
-func TestTheTextOfAnErrorWithAHistory(t *testing.T) {
-	history := new(retry.Error)
-	if !errors.As(failing(t, on(Write, Config{}), retry.Failure{Err: errCause, Stage: retry.StageResponded, Refuse: retry.WhyNotBuilt}), &history) {
-		t.Fatal("no history")
-	}
-	held := withHistory(official.ErrNoDocuments, history)
-	if got := held.Error(); !strings.HasPrefix(got, official.ErrNoDocuments.Error()+" (1 attempt") {
-		t.Error(got)
-	}
-	if !errors.Is(held, official.ErrNoDocuments) || !errors.Is(held, errCause) {
-		t.Errorf("%v lost an error", held)
-	}
-	var command official.CommandError
-	if got := withHistory(official.CommandError{Message: "m"}, history); !errors.As(got, &command) ||
-		command.Wrapped.Error() != history.History() || !errors.Is(got, errCause) {
-		t.Errorf("%+v", got)
+// A CommandError keeps its type, its text and its cause, and also has the history.
+func TestACommandErrorHasAHistory(t *testing.T) {
+	plain := official.CommandError{Code: 7, Name: "N", Message: "m", Labels: []string{"l"}}
+	for _, c := range []struct {
+		name  string
+		cause error
+		stage retry.Stage
+		why   retry.Why
+		text  string
+	}{
+		{"an error reply", nil, retry.StageResponded, retry.WhyUndecided, "(N) m: answered by a:1"},
+		{"one with a cause", errCause, retry.StageInFlight, retry.WhyNotRetryable, "(N) m: " + errCause.Error()},
+		{"one that tells", errCause, retry.StageResponded, retry.WhyInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one := plain
+			one.Wrapped = c.cause
+			r := on(Write, Config{})
+			got, ok := r.final(failing(t, r, retry.Failure{Err: one, Stage: c.stage, Refuse: c.why, Endpoint: "a:1"})).(official.CommandError) //nolint:errorlint // its type is tested
+			if !ok || got.Error() != c.text || got.Code != 7 || !got.HasErrorLabel("l") || c.cause != nil && !errors.Is(got, c.cause) {
+				t.Fatalf("%T: %v", got, got)
+			}
+			var history *retry.Error
+			if !errors.As(got, &history) || history.Total != 1 {
+				t.Errorf("%v has no history", got)
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
@@ -37,9 +36,8 @@ func (r *run) logRetry() {
 
 // logRefusal writes, once for an operation, why a failure was not retried (again). Failures for which there is no retry
 // anyway are not written, because the error says the same. If the caller cancelled the operation, the level is debug.
-func (r *run) logRefusal(err error) {
-	var history *retry.Error
-	if !r.cfg.Log.Enabled(logging.Command, logging.Info) || !errors.As(err, &history) {
+func (r *run) logRefusal(history *retry.Error) {
+	if !r.cfg.Log.Enabled(logging.Command, logging.Info) {
 		return
 	}
 	level := logging.Info

@@ -144,8 +144,7 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	err := run.do(ctx)
 	switch {
 	case err != nil:
-		err = final(err, run.chosen)
-		run.logRefusal(err)
+		err = run.final(err)
 		if run.transactional && Labelled(err, LabelTransientTransaction) {
 			op.Session.Unpin() // the transaction is lost, or its mongos cannot be reached
 		}

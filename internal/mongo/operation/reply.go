@@ -28,6 +28,8 @@ type Reply struct {
 	clusterTime, topologyVersion []byte
 	atClusterTime                Timestamp
 	baseBackoffMS                int64
+	// lacksLabel means that the server is too old to give its write concern error the label RetryableWriteError.
+	lacksLabel bool
 }
 
 // Parse reads the top level of a reply in one pass. On an error r is empty.
@@ -93,11 +95,23 @@ func (r *Reply) parseRareElement(e *wire.Element) {
 	}
 }
 
-// LabelTexts returns the reply's error labels as strings.
+// LabelTexts returns the error labels of the reply and of its write concern error as strings, and RetryableWriteError where the client
+// must add it. Retries go by the labels of the reply alone.
 func (r *Reply) LabelTexts() []string {
-	var labels []string
-	it := wire.Elements(r.Labels)
-	for it.Next() {
+	labels := appendLabels(nil, r.Labels)
+	for it := wire.Elements(r.WriteConcernError); it.Next(); {
+		if string(it.Key) == "errorLabels" {
+			labels = appendLabels(labels, it.Array())
+		}
+	}
+	if r.lacksLabel {
+		labels = append(labels, labelRetryableWrite)
+	}
+	return labels
+}
+
+func appendLabels(labels []string, array []byte) []string {
+	for it := wire.Elements(array); it.Next(); {
 		if text := it.Text(); text != nil {
 			labels = append(labels, string(text))
 		}

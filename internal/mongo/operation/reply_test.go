@@ -149,32 +149,10 @@ func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
 			r := on(c.kind, Config{})
 			err := failing(t, r, c.attempts...)
 			var got official.CommandError
-			if err = final(err, r.chosen); !errors.As(err, &got) || got.Message != c.want {
+			if err = r.final(err); !errors.As(err, &got) || got.Message != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
-	}
-}
-
-func TestErrorsAsFindsTheHistoryInEveryErrorType(t *testing.T) {
-	history := &retry.Error{Attempts: make([]retry.Record, 2)}
-	for i := range history.Attempts {
-		history.Attempts[i].Err = errors.New("x")
-	}
-	for _, err := range []error{
-		official.CommandError{Code: 7, Labels: []string{"l"}},
-		official.WriteException{Labels: []string{"l"}},
-		official.BulkWriteException{Labels: []string{"l"}},
-		official.ErrNoDocuments,
-	} {
-		got := withHistory(err, history)
-		var found *retry.Error
-		if !errors.As(got, &found) || found != history {
-			t.Errorf("%T: no history", err)
-		}
-		if err != official.ErrNoDocuments && !Labelled(got, "l") { //nolint:errorlint // a sentinel
-			t.Errorf("%T: no label", err)
-		}
 	}
 }
 

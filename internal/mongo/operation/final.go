@@ -1,0 +1,111 @@
+package operation
+
+import (
+	"errors"
+
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// final returns the error for the application: that of one attempt, with the history of the attempts. Its type does not depend on
+// the number of attempts.
+func (r *run) final(err error) error {
+	var history *retry.Error
+	if !errors.As(err, &history) {
+		return err
+	}
+	chosen := r.chosen
+	switch {
+	case chosen != nil:
+	case history.Total > 0:
+		chosen = history.Attempts[0].Err
+	default:
+		chosen = history.Last().Err
+	}
+	told := Tells(history)
+	if told {
+		r.logRefusal(history)
+	}
+	if e, ok := chosen.(official.CommandError); ok { //nolint:errorlint // it is not wrapped here
+		own := e
+		own.Wrapped = nil
+		e.Wrapped = &Cause{of: own, err: e.Wrapped, history: history, told: told}
+		return e
+	}
+	if chosen == official.ErrClientDisconnected && !told { //nolint:errorlint // programs compare it by ==
+		return chosen
+	}
+	return &WithHistory{Err: chosen, History: history}
+}
+
+// Tells reports whether the text of an error has its history. After a single attempt most reasons for not retrying are not worth it.
+func Tells(history *retry.Error) bool {
+	if history.Total != 1 {
+		return history.Total > 1
+	}
+	return !needsNoWords(history.Why()) || errors.Is(history.Last().Err, cluster.ErrDisconnected)
+}
+
+func needsNoWords(why retry.Why) bool {
+	switch why {
+	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
+		return true
+	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
+		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled,
+		retry.WhyRetryAfterTooLong, retry.WhyNotReplayable:
+	}
+	return false
+}
+
+// WithHistory adds the history to an error of a type that has no field for it.
+type WithHistory struct {
+	Err     error
+	History *retry.Error
+}
+
+// Error returns the text of the error and, if there is something to tell, of all attempts.
+func (e *WithHistory) Error() string { return e.Err.Error() + Words(e.History) }
+
+// Words returns the history in parentheses, or nothing if there is nothing to tell.
+func Words(history *retry.Error) string {
+	if !Tells(history) {
+		return ""
+	}
+	return " (" + history.History() + ")"
+}
+
+// Unwrap returns the error and its history, for errors.As.
+func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
+
+// Cause is what the CommandError of an operation wraps: the cause in the attempt that was chosen, and the history.
+type Cause struct {
+	of      official.CommandError // the error itself, without this cause
+	err     error                 // nil for an error reply
+	history *retry.Error
+	told    bool
+}
+
+// Error returns the text of the attempts if there is something to tell, else of the cause. The CommandError prints its own text before it.
+func (c *Cause) Error() string {
+	switch {
+	case c.told:
+		return c.history.History()
+	case c.err != nil:
+		return c.err.Error()
+	}
+	return "answered by " + c.history.Last().Endpoint
+}
+
+// Unwrap returns the cause, if there is one, and the history.
+func (c *Cause) Unwrap() []error {
+	if c.err == nil {
+		return []error{c.history}
+	}
+	return []error{c.err, c.history}
+}
+
+// As finds the driver.Error that a CommandError of the official driver wraps.
+func (c *Cause) As(target any) bool { return drivererror.AsError(target, &c.of, c.err) }
