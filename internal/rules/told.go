@@ -13,7 +13,7 @@ import (
 
 // Told is what the text of an error tells: the attempts, and why there was no further one.
 type Told struct {
-	Total    int       `json:"total"` // 0 if there was no attempt
+	Total    int       `json:"total"`    // 0 if there was no attempt
 	Attempts []Attempt `json:"attempts"` // those that the text has
 	Omitted  string    `json:"omitted,omitempty"`
 	Why      retry.Why `json:"-"`

@@ -11,13 +11,12 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// AsError sets target, if it is a *driver.Error, to the one that the official CommandError e would wrap. cause is what that
-// wraps, nil for an error reply.
-func AsError(target any, e *official.CommandError, cause error) bool {
+// AsError sets target, if it is a *driver.Error, to the one that an official CommandError would wrap instead of the cause in e.
+func AsError(target any, e *official.CommandError) bool {
 	t, ok := target.(*driver.Error)
 	if ok {
 		*t = driver.Error{
-			Code: e.Code, Message: e.Message, Labels: e.Labels, Name: e.Name, Wrapped: cause, Raw: []byte(e.Raw),
+			Code: e.Code, Message: e.Message, Labels: e.Labels, Name: e.Name, Wrapped: e.Wrapped, Raw: []byte(e.Raw),
 			TopologyVersion: versionOf(e.Raw), BaseBackoff: backoffOf(e.Raw),
 		}
 	}

@@ -23,7 +23,7 @@ func joined(err error) []error {
 		case *WithHistory:
 			err = e.Err
 		case *Cause:
-			err = e.err
+			err = e.of.Wrapped
 		case *retry.Error:
 			return nil
 		case interface{ Unwrap() []error }:

@@ -219,7 +219,7 @@ func TestACommandErrorHasAHistory(t *testing.T) {
 		why   retry.Why
 		text  string
 	}{
-		{"an error reply", nil, retry.StageResponded, retry.WhyUndecided, "(N) m: answered by a:1"},
+		{"an error reply", nil, retry.StageResponded, retry.WhyUndecided, "(N) m"},
 		{"one with a cause", errCause, retry.StageInFlight, retry.WhyNotRetryable, "(N) m: " + errCause.Error()},
 		{"one that tells", errCause, retry.StageResponded, retry.WhyInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
 	} {

@@ -30,10 +30,7 @@ func (r *run) final(err error) error {
 		r.logRefusal(history)
 	}
 	if e, ok := chosen.(official.CommandError); ok { //nolint:errorlint // it is not wrapped here
-		own := e
-		own.Wrapped = nil
-		e.Wrapped = &Cause{of: own, err: e.Wrapped, history: history, told: told}
-		return e
+		return drivererror.Wrap(&e, &Cause{of: e, history: history})
 	}
 	if chosen == official.ErrClientDisconnected && !told { //nolint:errorlint // programs compare it by ==
 		return chosen
@@ -82,30 +79,27 @@ func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
 
 // Cause is what the CommandError of an operation wraps: the cause in the attempt that was chosen, and the history.
 type Cause struct {
-	of      official.CommandError // the error itself, without this cause
-	err     error                 // nil for an error reply
+	of      official.CommandError // the error in that attempt; what it wraps is nil for an error reply
 	history *retry.Error
-	told    bool
 }
 
-// Error returns the text of the attempts if there is something to tell, else of the cause. The CommandError prints its own text before it.
+// Error returns the whole text of the CommandError: that of the attempt or, if there is something to tell, that of all attempts.
 func (c *Cause) Error() string {
-	switch {
-	case c.told:
-		return c.history.History()
-	case c.err != nil:
-		return c.err.Error()
+	if !Tells(c.history) {
+		return c.of.Error()
 	}
-	return "answered by " + c.history.Last().Endpoint
+	own := c.of
+	own.Wrapped = nil
+	return own.Error() + ": " + c.history.History()
 }
 
 // Unwrap returns the cause, if there is one, and the history.
 func (c *Cause) Unwrap() []error {
-	if c.err == nil {
+	if c.of.Wrapped == nil {
 		return []error{c.history}
 	}
-	return []error{c.err, c.history}
+	return []error{c.of.Wrapped, c.history}
 }
 
 // As finds the driver.Error that a CommandError of the official driver wraps.
-func (c *Cause) As(target any) bool { return drivererror.AsError(target, &c.of, c.err) }
+func (c *Cause) As(target any) bool { return drivererror.AsError(target, &c.of) }
