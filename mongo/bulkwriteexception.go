@@ -13,8 +13,8 @@ type BulkWriteException struct {
 	// Labels are the error labels of all replies.
 	Labels []string
 
-	sealed
-	cause error // the history; nil within one
+	sealed       //nolint:unused // it makes the type a ServerError
+	cause  error // the history; nil within one
 }
 
 var _ ServerError = BulkWriteException{}

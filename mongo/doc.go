@@ -138,15 +138,17 @@
 //
 // # Errors
 //
-// Errors have the official types, for example [CommandError], [WriteException] and [BulkWriteException], with the official
-// codes and labels. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error. A server selection
+// Errors have the official types, for example [CommandError], or our types with the same fields and methods ([WriteException],
+// [BulkWriteException], [ClientBulkWriteException]), with the official codes and labels. The type does not depend on the number of
+// attempts. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error. A server selection
 // timeout and the server's error MaxTimeMSExpired match [context.DeadlineExceeded]. A sort, a hint or a command that is a
 // map with several keys is refused with [ErrMapForOrderedArgument]. A document over the server's maxBsonObjectSize is not
 // sent; its error is a write error with code 10334.
 //
-// After more than one attempt the error contains the history. So does the error of a single attempt if the reason for not
-// retrying it is not obvious. The history has the stage, the reason and the server of each attempt, says why there was no
-// other attempt, and reports whether the effect of the operation is known:
+// The error of every operation that went to a server, or for which none could be selected, contains the history. (That of a context
+// which had ended before is exactly the context's error, and after Disconnect the error is ErrClientDisconnected.) The history has the
+// stage, the reason and the server of each attempt, says why there was no other attempt, and reports whether the effect of the
+// operation is known. After a single attempt, the text of the error has it only if the reason for not retrying is not obvious.
 //
 //	var history *retry.Error
 //	if errors.As(err, &history) && !history.OutcomeKnown() {

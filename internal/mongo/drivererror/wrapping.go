@@ -6,6 +6,7 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/xoptions"
 )
 
 // Wrap returns e with another Wrapped, whose text is then the whole text of the error. The text of a CommandError that a program
@@ -19,9 +20,11 @@ func Wrap(e *official.CommandError, wrapped error) official.CommandError {
 // wrapper returns a CommandError with the field that says so. The field is not exported: only the official package sets it, where it
 // makes a CommandError of a driver.Error. The one here comes from a client without a network, and Connect returns it at once.
 var wrapper = sync.OnceValue(func() official.CommandError {
-	_, err := official.Connect(&options.ClientOptions{
-		Deployment: noDeployment{}, LoggerOptions: &options.LoggerOptions{Sink: noLog{}},
-	})
+	o := options.Client().SetLoggerOptions(options.Logger().SetSink(noLog{}))
+	err := xoptions.SetInternalClientOptions(o, "deployment", noDeployment{})
+	if err == nil {
+		_, err = official.Connect(o)
+	}
 	e, _ := err.(official.CommandError) //nolint:errorlint // a test looks whether it is one
 	return e
 })
