@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -31,8 +30,6 @@ func withHistory(err error) error {
 	case ClientBulkWriteException:
 		e.cause = with.History
 		return e
-	case *cluster.SelectionError:
-		return with
 	}
 	if operation.Tells(with.History) {
 		return with

@@ -22,6 +22,8 @@ func joined(err error) []error {
 		switch e := err.(type) { //nolint:errorlint // it walks along the chain itself
 		case *WithHistory:
 			err = e.Err
+		case NoServer:
+			err = e.Err
 		case *Cause:
 			err = e.of.Wrapped
 		case *retry.Error:

@@ -8,10 +8,11 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// clientError returns an error without a reply as a CommandError with labels and without a code, like the official
+// clientError returns an error without a reply as a CommandError with labels, and without a code and a name, like the official
 // driver. Its message is the text of err. An error without a retry reason is returned unchanged.
 func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
 	if reason == retry.ReasonUnknown {
@@ -20,14 +21,20 @@ func (r *run) clientError(err error, reason retry.Reason, labels ...string) erro
 	if r.labelsWrites() {
 		labels = append(labels, labelRetryableWrite)
 	}
-	return official.CommandError{Name: labelNetworkError, Message: err.Error(), Labels: labels, Wrapped: networkCause{err}}
+	return withoutReply(err, labels...)
 }
 
-// networkCause is the cause inside a CommandError without a reply. The CommandError prints the cause's text as its
-// message, so that the text here only says how far the command came.
+// withoutReply returns an error without a reply as a CommandError.
+func withoutReply(err error, labels ...string) error {
+	return drivererror.Wrap(&official.CommandError{Message: err.Error(), Labels: labels}, networkCause{err})
+}
+
+// networkCause is the cause inside a CommandError without a reply. Its text also says how far the command came.
 type networkCause struct{ cause error }
 
-func (c networkCause) Error() string {
+func (c networkCause) Error() string { return c.cause.Error() + ": " + c.stage() }
+
+func (c networkCause) stage() string {
 	broken, ok := c.cause.(*cluster.IOError) //nolint:errorlint // the cause itself; a PoolClearedError wraps one of another command
 	if ok && broken.Stage != retry.StageDispatch {
 		return "the server may have executed the command"

@@ -45,7 +45,7 @@ func TestWhichErrorsOfTheClientAreLabelled(t *testing.T) {
 			r := on(c.kind, c.cfg)
 			r.refusal = c.refusal
 			err, ok := r.clientError(errCause, retry.ReasonNetworkError, labelNetworkError).(official.CommandError) //nolint:errorlint // it is the type itself
-			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "NetworkError" || err.Code != 0 ||
+			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "" || err.Code != 0 ||
 				err.Message != errCause.Error() {
 				t.Errorf("%+v", err)
 			}
@@ -64,18 +64,18 @@ func TestTheTextOfANetworkError(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a broken connection", inFlight, "(NetworkError) connection to a:1 failed (in flight): EOF: the server may have executed the command"},
+		{"a broken connection", inFlight, "connection to a:1 failed (in flight): EOF: the server may have executed the command"},
 		{
 			"a failed write", &cluster.IOError{Address: "a:1", Stage: retry.StageDispatch, Err: io.EOF},
-			"(NetworkError) connection to a:1 failed (before sending): EOF: the command was not sent",
+			"connection to a:1 failed (before sending): EOF: the command was not sent",
 		},
 		{
 			"a failed handshake", &cluster.HandshakeError{Address: "a:1", Err: inFlight},
-			"(NetworkError) connecting to a:1 failed: connection to a:1 failed (in flight): EOF: the command was not sent",
+			"connecting to a:1 failed: connection to a:1 failed (in flight): EOF: the command was not sent",
 		},
 		{
 			"a pool that was cleared by another command", &cluster.PoolClearedError{Address: "a:1", Cause: inFlight},
-			"(NetworkError) connection pool for a:1 was cleared because another operation failed with: " +
+			"connection pool for a:1 was cleared because another operation failed with: " +
 				"connection to a:1 failed (in flight): EOF: the command was not sent",
 		},
 	} {

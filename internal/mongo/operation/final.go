@@ -32,6 +32,9 @@ func (r *run) final(err error) error {
 	if e, ok := chosen.(official.CommandError); ok { //nolint:errorlint // it is not wrapped here
 		return drivererror.Wrap(&e, &Cause{of: e, history: history})
 	}
+	if e, ok := chosen.(*cluster.SelectionError); ok { //nolint:errorlint // it is not wrapped here
+		return NoServer{Err: e, History: history}
+	}
 	if chosen == official.ErrClientDisconnected && !told { //nolint:errorlint // programs compare it by ==
 		return chosen
 	}
@@ -77,6 +80,20 @@ func Words(history *retry.Error) string {
 // Unwrap returns the error and its history, for errors.As.
 func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
 
+// NoServer is the error of an operation for which no server could be selected. Like the official driver's error it is a value that
+// cannot be compared.
+type NoServer struct {
+	Err     *cluster.SelectionError
+	History *retry.Error
+	_       [0]func()
+}
+
+// Error returns the text of the error and, if there is something to tell, of all attempts.
+func (e NoServer) Error() string { return e.Err.Error() + Words(e.History) }
+
+// Unwrap returns the error and its history, for errors.As.
+func (e NoServer) Unwrap() []error { return []error{e.Err, e.History} }
+
 // Cause is what the CommandError of an operation wraps: the cause in the attempt that was chosen, and the history.
 type Cause struct {
 	of      official.CommandError // the error in that attempt; what it wraps is nil for an error reply
@@ -88,9 +105,11 @@ func (c *Cause) Error() string {
 	if !Tells(c.history) {
 		return c.of.Error()
 	}
-	own := c.of
-	own.Wrapped = nil
-	return own.Error() + ": " + c.history.History()
+	text := c.of.Message
+	if c.of.Name != "" {
+		text = "(" + c.of.Name + ") " + text
+	}
+	return text + ": " + c.history.History()
 }
 
 // Unwrap returns the cause, if there is one, and the history.

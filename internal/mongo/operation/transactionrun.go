@@ -68,7 +68,8 @@ func (r *run) failedInTransaction(f *retry.Failure) {
 
 // operationFailed handles the failure of an operation in a transaction.
 func (r *run) operationFailed(f *retry.Failure) {
-	if f.Stage != retry.StageResponded {
+	var queued *cluster.CheckOutError // the pool was full: neither a network error nor one of the selection
+	if f.Stage != retry.StageResponded && !errors.As(f.Err, &queued) {
 		f.Err = withLabel(f.Err, LabelTransientTransaction)
 	}
 	r.startAgain = r.startAgain && f.Reason == retry.ReasonOverloaded
@@ -129,5 +130,5 @@ func withLabel(err error, label string) error {
 		e.Labels = append(e.Labels, label)
 		return e
 	}
-	return official.CommandError{Message: err.Error(), Labels: []string{label}, Wrapped: networkCause{err}}
+	return withoutReply(err, label)
 }
