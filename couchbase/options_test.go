@@ -2,6 +2,7 @@ package couchbase
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -38,7 +39,8 @@ func fields(honoured, refused string) map[string]string {
 
 // Every field of the cluster's options is in the table, and every row of the table is a field.
 func TestEveryClusterOptionHasAFate(t *testing.T) {
-	for typ, table := range fates {
+	for typ, fate := range fates {
+		table := maps.Clone(fate)
 		for i := range typ.NumField() {
 			name := typ.Field(i).Name
 			if table[name] == "" {
