@@ -17,14 +17,15 @@ var bulkWriteFields = honoured("BypassDocumentValidation", "Comment", "Ordered",
 // commands before it had errors, also a BulkWriteException with these. A write concern error does not end it.
 //
 // Errors of models are in a BulkWriteException; their indexes are those of models. A model that is larger than the server permits
-// is one of them, with code 10334. The result counts the successful writes also after an error; it is nil if there are no models, a
-// model is nil, or an option is refused. The client's timeout is for all commands together.
+// is one of them, with code 10334. The result counts the successful writes also after an error; it is nil if there are no models, or a
+// model is nil. The client's timeout is for all commands together.
 func (coll *Collection) BulkWrite(
 	ctx context.Context, models []WriteModel, opts ...options.Lister[options.BulkWriteOptions],
 ) (*BulkWriteResult, error) {
+	nothing := &BulkWriteResult{UpsertedIDs: map[int64]any{}}
 	o, err := writeArguments(coll, bulkWriteFields, opts)
 	if err != nil {
-		return nil, err
+		return ifRefused(err, nothing), err
 	}
 	if len(models) == 0 {
 		return nil, fmt.Errorf("invalid models: %w", ErrEmptySlice)
@@ -35,11 +36,10 @@ func (coll *Collection) BulkWrite(
 	if err != nil {
 		return nil, err
 	}
-	nothing := &BulkWriteResult{UpsertedIDs: map[int64]any{}}
 	if err := b.addModels(models, kinds); err != nil {
 		return nothing, err
 	}
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let}
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: addedFieldsOf(opts, o)}
 	if err := b.encodeExtras(given); err != nil {
 		return nothing, err
 	}

@@ -90,7 +90,8 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 }
 
 // clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation
-// of certificates, which is not checked. Custom, Crypt and Deployment are internal to the official driver.
+// of certificates, which is not checked. Crypt and Deployment are internal to the official
+// driver; of Custom one value is honoured, see internalKinds.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
@@ -98,7 +99,7 @@ var clientFields = honoured(
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
 	"LoadBalanced", "Auth", "TLSConfig", "DriverInfo", "DisableOCSPEndpointCheck", "DisableCertificateRevocationCheck",
 	"ServerMonitor", "LoggerOptions", "Compressors", "ZlibLevel", "ZstdLevel", "SRVMaxHosts", "SRVServiceName",
-	"ServerAPIOptions",
+	"ServerAPIOptions", "Custom",
 )
 
 // validate checks the options before any network use.
@@ -151,7 +152,7 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 		Streaming: streams(o),
 		TLS:       o.TLSConfig,
 		Leniency:  leniency(tlsGiven(o.GetURI())),
-		Auth:      login,
+		Auth:      login, AuthArbiters: internalIn[bool](*o, customField, loginKey),
 		Handshake: cluster.Handshake{
 			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
 			ServerAPI: serverAPI(o.ServerAPIOptions), LoadBalanced: balanced,

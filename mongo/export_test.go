@@ -22,7 +22,7 @@ func HonouredOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](
 			clientFields,
-			"AutoEncryptionOptions", "Crypt", "Deployment", "Custom",
+			"AutoEncryptionOptions", "Crypt", "Deployment",
 		),
 		nestedRow[options.ServerAPIOptions](),
 		nestedRow[options.BSONOptions](),

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -47,15 +48,33 @@ func (f fields) check(name string, options any) error {
 		switch {
 		case !f[field.Name]:
 			refused = field.Name
-		case field.Name == internalField:
-			refused = refusedInternal(v.Field(i))
+		case isInternal(field):
+			refused = refusedInternal(field.Name, v.Field(i))
 		}
 		if refused != "" {
-			return fmt.Errorf("mongo: option %s.%s is not supported by Holdfast", name, refused)
+			return refusedOption{name, refused}
 		}
 		if err := checkNested(v.Field(i)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// refusedOption is the error of an option that is not honoured.
+type refusedOption struct{ options, field string }
+
+// Error returns the name of the option.
+func (r refusedOption) Error() string {
+	return fmt.Sprintf("mongo: option %s.%s is not supported by Holdfast", r.options, r.field)
+}
+
+// ifRefused returns the empty result of a call that the official driver, which honours the option, would not have refused: some
+// programs use the result of a bulk write without a look at the error. After another error it returns nil.
+func ifRefused[T any](err error, empty *T) *T {
+	var refused refusedOption
+	if errors.As(err, &refused) {
+		return empty
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (coll *Collection) FindOneAndUpdate(
 		updateArguments: updateArguments{
 			filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
 			collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
-			rawData: rawDataOf(opts, o),
+			rawData: rawDataOf(opts, o), added: addedFieldsOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -81,7 +81,7 @@ func (coll *Collection) FindOneAndReplace(
 		updateArguments: updateArguments{
 			filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
 			comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
-			rawData: rawDataOf(opts, o),
+			rawData: rawDataOf(opts, o), added: addedFieldsOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -142,6 +142,7 @@ func (coll *Collection) appendFindAndModify(s *scratch, a *findAndModifyArgument
 	if a.returns != nil {
 		x.b = wire.AppendBool(x.b, "new", *a.returns == options.After)
 	}
+	x.elements(a.added)
 	s.b = x.b
 	return x.err
 }

@@ -46,7 +46,7 @@ func (coll *Collection) InsertOne(
 	}
 	cmd := insertCommands.Get().(*insertCommand)
 	cmd.coll, cmd.kind, cmd.statements, cmd.rawData = coll, insertKind, s.b, rawDataOf(opts, o)
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment}
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: addedFieldsOf(opts, o)}
 	if cmd.extras, err = given.encode(coll.scope.codec, insertKind.command); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (coll *Collection) InsertMany(
 	if err != nil {
 		return nil, err
 	}
-	if err := many.encodeExtras(writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment}); err != nil {
+	if err := many.encodeExtras(writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: addedFieldsOf(opts, o)}); err != nil {
 		return nil, err
 	}
 	many.rawData = rawDataOf(opts, o)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
@@ -48,6 +49,9 @@ func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
 	}{
 		{some{}, ""},
 		{some{internal{map[string]any{"rawData": true}}}, ""},
+		{some{internal{map[string]any{"addCommandFields": bson.D{}}}}, ""},
+		{some{internal{map[string]any{"rawData": nil}}}, "mongo: option some.rawData is not supported by Holdfast"},
+		{some{internal{map[string]any{"newer": true}}}, "mongo: option some.newer is not supported by Holdfast"},
 		{some{internal{map[string]any{"addCommandFields": 1}}}, "mongo: option some.addCommandFields is not supported by Holdfast"},
 		{some{internal{map[string]any{"rawData": "yes"}}}, "mongo: option some.rawData is not supported by Holdfast"},
 	} {
@@ -62,8 +66,35 @@ func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
 			continue
 		}
 		raw := rawDataOf([]options.Lister[some]{nil}, c.given)
-		if on := raw != nil && *raw; on != (len(c.given.Internal.values) == 1) {
+		if on := raw != nil && *raw; on != (c.given.Internal.values["rawData"] == true) {
 			t.Errorf("rawData of %v is %t", c.given, on)
 		}
+	}
+}
+
+// The field Internal of every options struct, and Custom of ClientOptions, is the struct that internalValues reads. If this fails, the
+// official module has another one, and its values are refused.
+func TestTheOfficialStructOfInternalOptionsIsKnown(t *testing.T) {
+	for _, row := range HonouredOptions() {
+		for i := range row.Type.NumField() {
+			field := row.Type.Field(i)
+			if !isInternal(field) {
+				continue
+			}
+			if values, ok := internalValues(reflect.Zero(field.Type)); !ok || values != nil {
+				t.Errorf("%s.%s is a %s", row.Type, field.Name, field.Type)
+			}
+		}
+	}
+}
+
+// A bulk write with an option that is not honoured returns an empty result, as the official driver, which honours it, always returns one.
+func TestABulkWriteThatIsRefusedHasAResult(t *testing.T) {
+	refused := honoured().check("Options", &struct{ Ordered bool }{true})
+	if r := ifRefused(refused, &BulkWriteResult{}); r == nil {
+		t.Errorf("no result with %v", refused)
+	}
+	if r := ifRefused(ErrEmptySlice, &BulkWriteResult{}); r != nil {
+		t.Errorf("a result with %v", ErrEmptySlice)
 	}
 }

@@ -33,6 +33,10 @@ official release has added, gets an error with its name. ` + "`go test ./mongo -
 		page.WriteString("| " + strings.Join([]string{row.Type.String(), strings.Join(row.Honoured, ", "), strings.Join(row.Refused, ", ")}, " | ") + " |\n")
 	}
 	page.WriteString(`
+The fields Internal, and Custom of options.ClientOptions, hold values of the official driver's package ` + "`x/mongo/driver/xoptions`" + `, which
+MongoDB's own tools set. These are honoured: rawData; addCommandFields, of InsertOne, InsertMany, the updates, ReplaceOne, FindOneAndUpdate,
+FindOneAndReplace and both BulkWrite; and authenticateToAnything of the client. Another one is an error with its name.
+
 ## Options of the connection string
 
 The names are in lower case; the connection string may write them in any case. The official options have no fields for

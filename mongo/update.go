@@ -34,6 +34,7 @@ type updateArguments struct {
 	let          any
 	sort         any
 	rawData      *bool
+	added        bson.D
 }
 
 // UpdateOne updates one document that matches the filter. update is a document of update operators or a pipeline. It
@@ -48,6 +49,7 @@ func (coll *Collection) UpdateOne(
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
 		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
+		added: addedFieldsOf(opts, o),
 	})
 }
 
@@ -73,6 +75,7 @@ func (coll *Collection) ReplaceOne(
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
 		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
+		added: addedFieldsOf(opts, o),
 	})
 }
 
@@ -89,7 +92,7 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	cmd := &statementCommand{writeCommand: writeCommand{
 		coll: coll, kind: kind, statements: s.b, hint: a.hint, rawData: a.rawData,
 	}}
-	given := writeExtras{bypass: a.bypass, comment: a.comment, let: a.let}
+	given := writeExtras{bypass: a.bypass, comment: a.comment, let: a.let, added: a.added}
 	var err error
 	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package mongo
 import (
 	"context"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -71,9 +73,10 @@ type writeExtras struct {
 	bypass  *bool
 	comment any
 	let     any
+	added   bson.D
 }
 
-// encode returns the fields that a command has: an insert has no let, a delete no bypassDocumentValidation.
+// encode returns the fields that a command has: an insert has no let, a delete no bypassDocumentValidation and no added elements.
 func (e *writeExtras) encode(codec codec, command string) ([]byte, error) {
 	x := extras{codec: codec}
 	if command != deleteOneKind.command {
@@ -82,6 +85,9 @@ func (e *writeExtras) encode(codec codec, command string) ([]byte, error) {
 	x.value("comment", e.comment)
 	if command != insertKind.command {
 		x.document("let", e.let)
+	}
+	if command != deleteOneKind.command {
+		x.elements(e.added)
 	}
 	return x.b, x.err
 }

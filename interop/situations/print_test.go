@@ -9,7 +9,7 @@ import (
 func all() []situation {
 	var list []situation
 	for _, part := range [][]situation{
-		argumentSituations(), optionSituations(), stateSituations(), cursorSituations(), decodingSituations(), clientSituations(),
+		argumentSituations(), optionSituations(), internalSituations(), stateSituations(), cursorSituations(), decodingSituations(), clientSituations(),
 		streamSituations(),
 	} {
 		list = append(list, part...)

@@ -33,6 +33,8 @@ type Config struct {
 	Leniency Leniency    // checks of TLS that are left out
 	// Auth logs in every connection but those of monitors; nil if there are no credentials.
 	Auth *auth.Authenticator
+	// AuthArbiters means that connections to arbiters are logged in too.
+	AuthArbiters bool
 	// Streaming permits that servers stream their hellos to the monitors, if they can (serverMonitoringMode).
 	Streaming bool
 	// Handshake describes the first hello of every new connection.

@@ -169,6 +169,26 @@ func TestWhoDoesNotLogIn(t *testing.T) {
 			})
 		})
 	})
+	t.Run("a connection to an arbiter, by an option", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			arbiter := bson.D{{Key: "ismaster", Value: false}, {Key: "arbiterOnly", Value: true}, {Key: "setName", Value: "rs"}, {Key: "hosts", Value: bson.A{addrA}}, {Key: "maxWireVersion", Value: 21}}
+			p := &peer{hello: arbiter}
+			p.script = func(q *question) bool {
+				if !q.hello {
+					loginRefused(18)(q)
+				}
+				return !q.hello
+			}
+			s := bare(t, p, func(cfg *Config) {
+				cfg.Auth, cfg.AuthArbiters, cfg.Topology.Direct = a, true, new(bool)
+				*cfg.Topology.Direct = true
+			})
+			found(t, s, arbiter)
+			if _, err := s.CheckOut(t.Context()); err == nil || len(p.asked) < 2 {
+				t.Errorf("%d messages were sent: %v; the arbiter refuses the login", len(p.asked), err)
+			}
+		})
+	})
 	t.Run("a connection to an arbiter", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			arbiter := bson.D{

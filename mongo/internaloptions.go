@@ -1,0 +1,92 @@
+package mongo
+
+import (
+	"reflect"
+	"unsafe"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// The field Internal of the official options structs, and the field Custom of ClientOptions, are structs with one map, to which the
+// official driver's package xoptions adds values. MongoDB's own tools use it.
+const (
+	internalField = "Internal"
+	customField   = "Custom"
+
+	rawDataKey   = "rawData"                // the stored form of a time series (CRUD specification, "rawData")
+	addFieldsKey = "addCommandFields"       // a bson.D whose elements are added to the commands of a write
+	loginKey     = "authenticateToAnything" // the client logs in to arbiters too
+)
+
+// internalKinds are the types of the values that are honoured.
+var internalKinds = map[string]reflect.Type{
+	rawDataKey: reflect.TypeFor[bool](), addFieldsKey: reflect.TypeFor[bson.D](), loginKey: reflect.TypeFor[bool](),
+}
+
+// internalValues returns the values of such a field, and false if the struct is another one than the official driver's of today.
+// Only a package inside the official module can read them in another way.
+func internalValues(field reflect.Value) (values map[string]any, ok bool) {
+	t := field.Type()
+	if t.Kind() != reflect.Struct || t.NumField() != 1 || t.Field(0).Type != reflect.TypeFor[map[string]any]() {
+		return nil, false
+	}
+	own := reflect.New(t)
+	own.Elem().Set(field)
+	return *(*map[string]any)(unsafe.Pointer(own.Pointer())), true //nolint:gosec // the struct is this one field
+}
+
+// refusedInternal returns the name of a value of the field that is not honoured, "" if there is none.
+func refusedInternal(name string, field reflect.Value) string {
+	values, ok := internalValues(field)
+	if !ok {
+		return name
+	}
+	for key, value := range values {
+		if reflect.TypeOf(value) != internalKinds[key] || value == nil {
+			return key
+		}
+	}
+	return ""
+}
+
+// isInternal reports whether a field is one with values of the package xoptions.
+func isInternal(field reflect.StructField) bool {
+	return field.Name == internalField || field.Name == customField && field.Type.Kind() == reflect.Struct
+}
+
+// internalIn returns a value in a field of o, zero if there is none.
+func internalIn[V, T any](o T, name, key string) (value V) {
+	field := reflect.ValueOf(o).FieldByName(name)
+	if !field.IsValid() || field.IsZero() {
+		return value
+	}
+	values, _ := internalValues(field)
+	value, _ = values[key].(V)
+	return value
+}
+
+// rawDataOf returns the value rawData in the field Internal of o, which opts were collected into. It is nil if there is
+// none.
+func rawDataOf[T any](opts []options.Lister[T], o T) *bool {
+	if len(opts) == 0 {
+		return nil
+	}
+	return rawDataIn(o)
+}
+
+// rawDataIn returns the value rawData in the field Internal of o, nil if there is none.
+func rawDataIn[T any](o T) *bool {
+	if on, ok := internalIn[any](o, internalField, rawDataKey).(bool); ok {
+		return &on
+	}
+	return nil
+}
+
+// addedFieldsOf returns the elements that are added to the commands of a write.
+func addedFieldsOf[T any](opts []options.Lister[T], o T) bson.D {
+	if len(opts) == 0 {
+		return nil
+	}
+	return internalIn[bson.D](o, internalField, addFieldsKey)
+}
