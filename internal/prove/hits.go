@@ -1,5 +1,7 @@
 package prove
 
+import "slices"
+
 // Hits counts how often one kind of fault happened.
 type Hits struct {
 	// Verified hits are confirmed by the servers' journal, or there is no journal.
@@ -9,27 +11,39 @@ type Hits struct {
 	Late  int `json:"late"`
 	// Unverified hits are not confirmed by the journal. They do not count.
 	Unverified int `json:"unverified,omitempty"`
+
+	at uint8 // the moments of the verified ones, a bit for each
 }
 
-func (h *Hits) add(late, verified bool) {
+func (h *Hits) add(f *planned, verified bool) {
 	switch {
 	case !verified:
 		h.Unverified++
-	case late:
-		h.Verified, h.Late = h.Verified+1, h.Late+1
+		return
+	case f.late():
+		h.Late++
 	default:
-		h.Verified, h.Early = h.Verified+1, h.Early+1
+		h.Early++
 	}
+	h.Verified++
+	h.at |= 1 << f.moment
 }
 
 // enough reports whether there are goal verified hits. A fault with several moments also needs half of
-// them early and half of them late.
+// them early and half of them late, and one at each moment that shows what no other shows.
 func (h Hits) enough(kind FaultKind, goal int) bool {
 	if len(kind.moments()) > 1 && (h.Early < goal/2 || h.Late < goal/2) {
 		return false
 	}
+	for _, m := range kind.showing() {
+		if !h.struckAt(m) {
+			return false
+		}
+	}
 	return h.Verified >= goal
 }
+
+func (h Hits) struckAt(m moment) bool { return h.at&(1<<m) != 0 }
 
 // withMargin returns the number of hits that a load aims at, because the journal may not confirm all.
 func withMargin(goal int) int { return goal + goal/10 }
@@ -48,6 +62,9 @@ func (i *injector) reached(kinds []FaultKind) bool {
 // sated reports whether there were so many faults of this kind, on this side of the execution, that there shall be no more.
 func (i *injector) sated(f planned) bool {
 	happened := i.hitCounts()[f.kind]
+	if slices.Contains(f.kind.showing(), f.moment) && !happened.struckAt(f.moment) {
+		return false
+	}
 	if f.late() {
 		return happened.Late >= i.goal(f.kind)
 	}
@@ -59,7 +76,7 @@ func (i *injector) hitCounts() (count [faultKinds]Hits) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, h := range i.hits {
-		count[h.kind].add(h.late(), true)
+		count[h.kind].add(&h.planned, true)
 	}
 	return count
 }
@@ -80,7 +97,7 @@ func (h *hit) confirmed(journal map[messageID]entry, w1 bool) bool {
 		}
 		return h.healed && (!e.applied || e.lost)
 	case Rebalanced, FailedOver, DocumentLocked:
-		return h.healed && found && e.applied == h.late()
+		return h.healed && found && e.applied == h.late() && (!e.lost || h.moment != afterReplication)
 	case BlackHoled:
 		return h.healed && found && (e.applied || !h.late())
 	case RequestDelayed:

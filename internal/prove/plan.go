@@ -68,6 +68,15 @@ func (k FaultKind) moments() []moment {
 	return []moment{beforeExecution}
 }
 
+// showing returns the moments of which each shows an element of the verdict that no other one shows: an acknowledged operation is lost,
+// or one that is applied gets no reply.
+func (k FaultKind) showing() []moment {
+	if k == FailedOver {
+		return []moment{afterAcknowledgement, afterReplication}
+	}
+	return nil
+}
+
 // late reports whether the message was executed before the fault and, in MongoDB, stays applied.
 func (f planned) late() bool {
 	return f.moment >= afterCommit || f.moment == afterApply && f.kind == SteppedDown
