@@ -39,6 +39,7 @@ var differences = []expected{
 	{why: "a document as a pipeline is refused, unless it is empty", name: is(`(Watch|Aggregate|CreateView), argument \d: (a (document|raw|slice of bytes)|an? (nil )?pointer to a (document|struct)|a nil pointer)`)},
 	{why: "an array is a pipeline too, not only a slice", name: is(`Watch, argument \d: an array of documents`)},
 	{why: "encryption is not supported: its options are refused", name: is("SetEncryptedFields")},
+	{why: "a write with `w: 0` in an explicit session is an error, before anything is sent (Sessions specification)", name: is("w: 0 in an explicit session")},
 	{why: "a nil context is `context.Background()`", name: is("a nil context")},
 	{why: "a write concern that was not met is a `WriteException`, and the result is there", name: is("a write concern w: 2")},
 	{

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/xoptions"
 )
 
@@ -61,6 +62,15 @@ func internalSituations() []situation {
 		all = append(all, situation{name: name + ", addCommandFields", do: do})
 	}
 	return append(all, situation{
+		name: "InsertOne with w: 0 in an explicit session",
+		do: func(ctx context.Context, w *world) (any, error) {
+			return nil, w.client.UseSession(ctx, func(ctx context.Context) error {
+				unacknowledged := w.db.Collection("c", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+				_, err := unacknowledged.InsertOne(ctx, bson.D{{Key: "_id", Value: 9}})
+				return err
+			})
+		},
+	}, situation{
 		name: "authenticateToAnything",
 		configure: func(o *options.ClientOptions) {
 			if err := xoptions.SetInternalClientOptions(o, "authenticateToAnything", true); err != nil {
