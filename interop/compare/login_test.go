@@ -2,6 +2,7 @@ package compare
 
 import (
 	"crypto/x509/pkix"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -65,5 +66,12 @@ var loginRows = func() []row {
 	})
 	login("an unknown mechanism", "XYZ", as(options.Credential{AuthMechanism: "XYZ", Username: "alice", Password: "s3cret"}))
 	login("no username", "", as(options.Credential{Password: "s3cret"}), "Connect", "result", "error", "took")
-	return rows
+	return append(rows, row{
+		name: "login with PLAIN and a database in the connection string", server: guarded, cold: true, faults: unguarded, do: insertOne(one),
+		configure: func(s *stage, o *options.ClientOptions) {
+			o.ApplyURI(strings.NewReplacer("mongodb://", "mongodb://bob:s3cret@", "/?", "/app?authMechanism=PLAIN&").Replace(s.set.URI()))
+			as(*o.Auth)(s, o)
+		},
+		differ: []string{"result", "error"}, mayDiffer: []string{"took"}, why: "PLAIN logs in to the `authSource` and, without one, to the database of the connection string (Authentication specification)",
+	})
 }()
