@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // encode returns an argument as BSON: a document or, if arrays are permitted, an array. It is called once for each argument, so all
@@ -18,11 +20,7 @@ func (c *Collection) encode(name string, v any, arrays bool) (value bson.RawValu
 	if data, ok := v.([]byte); ok {
 		v = bson.Raw(data) // as the clients take it
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("once: the %s cannot be encoded: its marshaler panicked: %v", name, r)
-		}
-	}()
+	defer panicked.Recovered(fmt.Sprintf("once: the %s cannot be encoded: its marshaler", name), &err)
 	var buffer bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
 	if c.registry != nil {

@@ -8,6 +8,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // Connect returns a connection to the node at an address, "host:port". bucket is the one that it is for, or "" for a connection to the
@@ -43,7 +45,7 @@ func Connect(ctx context.Context, c *Config, address, bucket string) (*Conn, err
 }
 
 func dial(ctx context.Context, c *Config, address string) (nc net.Conn, err error) {
-	defer recovered("the dialer", &err)
+	defer panicked.Recovered("the dialer", &err)
 	if c.Dial == nil {
 		d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}}
 		return d.DialContext(ctx, "tcp", address)
@@ -57,7 +59,7 @@ func dial(ctx context.Context, c *Config, address string) (nc net.Conn, err erro
 
 // secured makes the TLS handshake.
 func secured(ctx context.Context, raw net.Conn, cfg *tls.Config, address string) (nc net.Conn, err error) {
-	defer recovered("the TLS handshake", &err)
+	defer panicked.Recovered("the TLS handshake", &err)
 	cfg = cfg.Clone()
 	if cfg.ServerName == "" {
 		cfg.ServerName = address

@@ -9,6 +9,7 @@ import (
 
 	"github.com/xdg-go/scram"
 
+	"github.com/holdfast-db/holdfast/internal/panicked"
 	"github.com/holdfast-db/holdfast/internal/scramclient"
 )
 
@@ -109,7 +110,7 @@ func (l *Login) forConnection(address string) (*Login, error) {
 }
 
 func (l *Login) askFor(address string) (c Credential, err error) {
-	defer recovered("the function that returns the credential", &err)
+	defer panicked.Recovered("the function that returns the credential", &err)
 	c = l.credential
 	c.Username, c.Password, err = l.ask(address)
 	return c, err

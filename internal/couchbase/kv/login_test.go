@@ -13,7 +13,7 @@ func TestACredentialThatIsAskedFor(t *testing.T) {
 	first := login(t, Credential{Username: name, Password: secret, Mechanisms: []string{ScramSHA256}})
 	l := first.AskedBy(func(address string) (string, string, error) {
 		if address != "a:1" {
-			panic("mine")
+			panic(mine)
 		}
 		return name, secret, failure
 	})
@@ -36,7 +36,7 @@ func TestACredentialThatIsAskedFor(t *testing.T) {
 	if _, err := l.forConnection("a:1"); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "Username") {
 		t.Errorf("no name: %v", err)
 	}
-	if _, err := l.forConnection("other"); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "panicked: mine") {
+	if _, err := l.forConnection("other"); !errors.Is(err, ErrBadCredentials) || !errors.Is(err, mine) || !strings.Contains(err.Error(), "panicked in ") {
 		t.Errorf("a panic: %v", err)
 	}
 }

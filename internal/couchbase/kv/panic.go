@@ -1,28 +1,24 @@
 package kv
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
-// recovered is deferred by a function that calls the application's code: its dialer, the connections of that, the functions of its
-// TLS configuration, and the functions of a [Config]. It makes a panic the function's error, because on a goroutine of the
-// connection a panic would end the process, and on that of a caller it would leave the connection without a reader.
-func recovered(who string, err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("%s panicked: %v", who, v)
-	}
-}
+// The application's dialer, the connections of that, the functions of its TLS configuration, and the functions of a [Config] run on
+// goroutines of the connection, where a panic would end the process, or on that of a caller, which would leave the connection without a
+// reader: a panic there becomes an error.
 
 // read reads from the connection. Only the reader may call it.
 func (c *Conn) read(b []byte) (n int, err error) {
-	defer recovered("the connection's Read", &err)
+	defer panicked.Recovered("the connection's Read", &err)
 	return c.nc.Read(b)
 }
 
 // write writes to the connection. Only the writer may call it.
 func (c *Conn) write(b []byte) (n int, err error) {
-	defer recovered("the connection's Write", &err)
+	defer panicked.Recovered("the connection's Write", &err)
 	return c.nc.Write(b)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // readMore reads once and deals with all packets that have come wholly. It returns how many requests have got their replies. Only the
@@ -108,7 +109,7 @@ func (c *Conn) orphan(p *memd.Packet, s *slot, generation uint16) error {
 }
 
 func (c *Conn) tellOrphan(o Orphan) (err error) {
-	defer recovered("OnOrphan", &err)
+	defer panicked.Recovered("OnOrphan", &err)
 	if c.config.OnOrphan != nil {
 		c.config.OnOrphan(o)
 	}
@@ -155,7 +156,7 @@ func (c *Conn) pushed(p *memd.Packet) error {
 }
 
 func (c *Conn) tellMap(version memd.MapVersion, body []byte) (err error) {
-	defer recovered("OnMap", &err)
+	defer panicked.Recovered("OnMap", &err)
 	c.config.OnMap(c, version, body)
 	return nil
 }

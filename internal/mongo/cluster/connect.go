@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // opening is how a connection is opened. The zero opening is that of monitors and probes.
@@ -54,7 +55,7 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 
 // greet sends hello and, with an authenticator, logs in.
 func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (err error) {
-	defer recovered("the handshake", &err)
+	defer panicked.Recovered("the handshake", &err)
 	cfg := &s.cluster.cfg
 	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
 	if o.auth != nil {

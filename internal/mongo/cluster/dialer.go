@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // unansweredLimit is the time after which the kernel ends a connection whose peer does not answer: keepalives on
@@ -22,7 +23,7 @@ func tcpDialer() *net.Dialer {
 
 // dial calls the dialer, which can be the application's.
 func dial(ctx context.Context, dialer Dialer, address string) (nc net.Conn, err error) {
-	defer recovered("the Dialer", &err)
+	defer panicked.Recovered("the Dialer", &err)
 	nc, err = dialer.DialContext(ctx, networkOf(address), address)
 	if nc == nil && err == nil {
 		return nil, errNoConn

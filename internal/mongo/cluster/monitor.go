@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each
@@ -222,7 +223,7 @@ func isTimeout(err error) bool {
 // check gets a hello on the monitor's own connection. A new connection's is that of its handshake. It returns how long the
 // hello took too; without a stream that is the sample of the round trip time.
 func (m *monitor) check(ctx context.Context) (d *topology.Server, took time.Duration, err error) {
-	defer recovered("the connection", &err)
+	defer panicked.Recovered("the connection", &err)
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
 		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // owedReplyLimit is how long a reply is awaited whose operation has ended with its context.
@@ -79,7 +81,7 @@ var errYields = errors.New("a caller waits for a connection, and the reply to an
 
 // readOwed reads a reply that is owed.
 func (c *Conn) readOwed(w *watch) (err error) {
-	defer recovered("the connection", &err)
+	defer panicked.Recovered("the connection", &err)
 	c.inUse = true
 	defer w.abandon()
 	w.begin()

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // rttMonitor measures the round trip time of a server at every heartbeat, on a connection of its own, while the monitor's
@@ -36,7 +38,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 }
 
 func (m *rttMonitor) measure(ctx context.Context) (took time.Duration, err error) {
-	defer recovered("the connection", &err)
+	defer panicked.Recovered("the connection", &err)
 	cfg := &m.server.cluster.cfg
 	if m.conn == nil {
 		c, err := m.server.connect(ctx, 0, opening{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // SRVInterval is the time between two scans of the SRV records of a sharded cluster. Package net does not return the TTL of a
@@ -39,7 +40,7 @@ func (c *Cluster) pollSRV(ctx context.Context, p *SRVPolling) {
 }
 
 func (p *SRVPolling) lookUp(ctx context.Context, limit time.Duration) (hosts []string, err error) {
-	defer recovered("the Resolver", &err)
+	defer panicked.Recovered("the Resolver", &err)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return p.LookUp(ctx)

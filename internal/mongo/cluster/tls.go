@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // Leniency says which checks of a server's certificate are left out. With InsecureSkipVerify all are.
@@ -71,7 +73,7 @@ func secured(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error
 
 // handshakeTLS makes a panic of one of the application's functions in the configuration an error.
 func handshakeTLS(ctx context.Context, nc *tls.Conn) (err error) {
-	defer recovered("the TLS handshake", &err)
+	defer panicked.Recovered("the TLS handshake", &err)
 	return nc.HandshakeContext(ctx)
 }
 
@@ -82,7 +84,7 @@ const alertPatience = 100 * time.Millisecond
 // refuses the client's certificate after the client has ended its handshake, so the connection may be closed while hello is written.
 // It does not wait longer than ctx.
 func (c *Conn) alertBehind(ctx context.Context, err error) (reason error) {
-	defer recovered("the reading of a TLS alert", &reason)
+	defer panicked.Recovered("the reading of a TLS alert", &reason)
 	secure, ok := c.nc.(*tls.Conn)
 	var failed *IOError
 	if !ok || !errors.As(err, &failed) || failed.Timeout() || failsInTLS(err) {
