@@ -1,6 +1,7 @@
 package services
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -70,30 +71,48 @@ func failed(r *Request, err error) error {
 			last = failureKind(&a.Failure)
 		}
 	}
-	if why := history.Why(); why == retry.WhyCancelled {
-		e.Kind = cancelledKind(err)
-	} else if why == retry.WhyDeadlineWouldPass {
-		e.Kind, e.Cause = timeoutKind(e.OutcomeKnown), last
-	} else {
-		final := history.Last()
-		e.Kind = failureKind(&final.Failure)
+	var ended error
+	switch history.Why() { //nolint:exhaustive // after the others the operation had time left
+	case retry.WhyCancelled:
+		ended = context.Canceled
+	case retry.WhyDeadlineWouldPass:
+		ended = context.DeadlineExceeded
+	}
+	final := history.Last()
+	e.Kind = endKind(ended, &final.Failure, e.OutcomeKnown)
+	if overdue(ended, &final.Failure) {
+		e.Cause = last
 	}
 	return e
+}
+
+// endKind is the kind of error of an operation that ended with a failure, whatever its service and wherever its deadline fell. ended is
+// why the operation's context has ended, or nil.
+func endKind(ended error, f *retry.Failure, outcomeKnown bool) Kind {
+	switch {
+	case overdue(ended, f):
+		return timeoutKind(outcomeKnown)
+	case ended != nil:
+		return cancelledKind(f.Err)
+	default:
+		return failureKind(f)
+	}
+}
+
+// overdue reports whether the time of an operation was up. If a timer is late, its context has not ended yet, and only the failure shows it.
+func overdue(ended error, f *retry.Failure) bool {
+	var answer *Answer
+	return isDeadline(ended) || isDeadline(f.Err) && !errors.As(f.Err, &answer)
 }
 
 // endedEarly is the error of a result whose rows ended with a failure: no row may be lost or come twice, so there is no retry.
 // A statement that changes documents may have changed some of them.
 func endedEarly(x *exchange, f *retry.Failure) *Error {
 	e := &Error{
-		Service: x.request.Service, Address: x.address, Err: f.Err, Kind: failureKind(f),
-		OutcomeKnown: x.request.Effect != retry.EffectNotIdempotent,
+		Service: x.request.Service, Address: x.address, Err: f.Err, OutcomeKnown: x.request.Effect != retry.EffectNotIdempotent,
 	}
 	errors.As(f.Err, &e.Answer)
-	if err := x.parent.Err(); isDeadline(err) {
-		e.Kind = timeoutKind(e.OutcomeKnown)
-	} else if err != nil {
-		e.Kind = cancelledKind(f.Err)
-	}
+	e.Kind = endKind(x.parent.Err(), f, e.OutcomeKnown)
 	return e
 }
 
