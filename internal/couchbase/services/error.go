@@ -75,6 +75,9 @@ func failed(r *Request, err error) error {
 	switch history.Why() { //nolint:exhaustive // after the others the operation had time left
 	case retry.WhyCancelled:
 		ended = context.Canceled
+		if errors.Is(err, ErrClosed) {
+			ended = ErrClosed
+		}
 	case retry.WhyDeadlineWouldPass:
 		ended = context.DeadlineExceeded
 	}
@@ -87,13 +90,13 @@ func failed(r *Request, err error) error {
 }
 
 // endKind is the kind of error of an operation that ended with a failure, whatever its service and wherever its deadline fell. ended is
-// why the operation's context has ended, or nil.
+// why the operation ended before its request, or nil.
 func endKind(ended error, f *retry.Failure, outcomeKnown bool) Kind {
 	switch {
 	case overdue(ended, f):
 		return timeoutKind(outcomeKnown)
 	case ended != nil:
-		return cancelledKind(f.Err)
+		return cancelledKind(ended, f.Err)
 	default:
 		return failureKind(f)
 	}
@@ -123,8 +126,8 @@ func timeoutKind(outcomeKnown bool) Kind {
 	return KindAmbiguousTimeout
 }
 
-func cancelledKind(err error) Kind {
-	if errors.Is(err, ErrClosed) {
+func cancelledKind(ended, err error) Kind {
+	if errors.Is(ended, ErrClosed) || errors.Is(err, ErrClosed) {
 		return KindClosed
 	}
 	return KindRequestCancelled
