@@ -19,11 +19,12 @@ type Cluster struct {
 }
 
 func newCluster(s *settings, cfg Config) (*Cluster, error) {
-	cfg.Observer = cfg.observer()
+	log := retryLog{cfg.Observer}
+	cfg.Observer = log
 	c := &Cluster{settings: s, instruments: newInstruments(s)}
 	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
-	runner := operation.Config{Observer: cfg.Observer, Tracer: dispatchTracer{c.instruments.tracer}, Mutant: s.cluster.Mutant}
+	runner := operation.Config{Observer: log, Listens: log.listens, Tracer: dispatchTracer{c.instruments.tracer}, Mutant: s.cluster.Mutant}
 	if c.runner, err = operation.New(runner); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func keyValueFailure(kind *kvOperation, e *operation.Error) error {
 		}
 	}
 	return &KeyValueError{
-		InnerError: &failure{kindOf(e), e}, StatusCode: StatusCode(e.Status), DocumentID: string(e.Key), BucketName: e.Bucket, ScopeName: e.Scope,
+		InnerError: &failure{kindOf(kind, e), e}, StatusCode: StatusCode(e.Status), DocumentID: string(e.Key), BucketName: e.Bucket, ScopeName: e.Scope,
 		CollectionName: e.Collection, CollectionID: e.CollectionID, ErrorName: e.Entry.Name, ErrorDescription: e.Entry.Description,
 		Opaque: e.Opaque, Context: e.Info.Context, Ref: e.Info.Ref, RetryReasons: reasonList(e.Reasons),
 		RetryAttempts:    uint32(e.Retries), //nolint:gosec // a small count
@@ -54,24 +54,28 @@ func keyValueFailure(kind *kvOperation, e *operation.Error) error {
 }
 
 // kindOf returns the sentinel that says what happened.
-func kindOf(e *operation.Error) error {
+func kindOf(operated *kvOperation, e *operation.Error) error {
 	if e.Cancelled {
 		return ErrRequestCanceled
 	}
 	kinds := e.Unwrap()
+	public := func(kind error) error { return kind }
+	if operated == kvAppend || operated == kvPrepend {
+		public = foundInsteadOfStored
+	}
 	if len(kinds) == 0 {
 		return e
 	}
 	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok {
 		if inner := attempt.Unwrap(); len(inner) > 0 {
-			return publicKind(inner[0])
+			return public(inner[0])
 		}
 	}
 	return kinds[0]
 }
 
-// publicKind returns the sentinel with which applications compare. A server that has no document to append to calls it not stored.
-func publicKind(kind error) error {
+// foundInsteadOfStored returns the kind of error of an append or a prepend: a server that has no document for it calls it not stored.
+func foundInsteadOfStored(kind error) error {
 	if errors.Is(kind, operation.ErrDocumentNotStored) {
 		return ErrDocumentNotFound
 	}

@@ -29,8 +29,7 @@ type Logger interface {
 
 var currentLogger atomic.Pointer[Logger]
 
-// SetLogger sets the logger of the program; nil means none, as at the beginning. A cluster logs its retries only if there was a
-// logger when it was made.
+// SetLogger sets the logger of the program, also for the clusters that are there; nil means none, as at the beginning.
 func SetLogger(logger Logger) {
 	if logger == nil {
 		currentLogger.Store(nil)

@@ -95,8 +95,12 @@ func (w *watch) ask(ctx context.Context, copyIndex int) {
 	}()
 	for pause := leastObservePause; ; pause = min(2*pause, mostObservePause) {
 		s, err := w.call.lookAt(ctx, w.result, copyIndex)
-		if !errors.Is(err, ErrMutationLost) && !errors.Is(err, ErrDurabilityAmbiguous) {
+		switch {
+		case err == nil, errors.Is(err, ErrMutationLost), errors.Is(err, ErrDurabilityAmbiguous):
+		case w.call.durability.possibleWith(w.call.liveCopies()):
 			err = nil // the copy may answer the next time
+		default:
+			err = w.call.notObserved(ErrDurabilityImpossible, errors.New("couchbase: the write was applied, but too few copies of the document have a node"))
 		}
 		select {
 		case w.reports <- report{copyIndex, s, err}:
@@ -217,6 +221,19 @@ func (c *kvCall) notObserved(kind, cause error) error {
 		InnerError: &failure{kind, cause}, DocumentID: string(c.Key), BucketName: col.bucket.name, ScopeName: col.scope, CollectionName: col.name,
 		CollectionID: c.result.CollectionID, LastDispatchedTo: c.result.Conn.Address(), LastConnectionID: c.result.Conn.ID(),
 	}
+}
+
+// liveCopies returns the number of copies of the document that have a node by the newest map, with the active one.
+func (c *kvCall) liveCopies() int {
+	m := c.collection.bucket.bucket.Snapshot().Map
+	vbucket := memd.VBucket(c.Key, m.VBuckets())
+	live := 0
+	for i := range 1 + m.Replicas {
+		if i == 0 && m.Active(vbucket) >= 0 || i > 0 && m.Replica(vbucket, i-1) >= 0 {
+			live++
+		}
+	}
+	return live
 }
 
 // copies returns the number of copies of each document, with the active one, or 0 if it is not known yet.

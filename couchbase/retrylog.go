@@ -13,13 +13,8 @@ type retryLog struct {
 
 var _ retry.Observer = retryLog{}
 
-// observer returns the observer of a cluster's operations, nil if there is none.
-func (c Config) observer() retry.Observer {
-	if currentLogger.Load() == nil {
-		return c.Observer
-	}
-	return retryLog{c.Observer}
-}
+// listens reports whether anybody wants the events now: the logger may be set after the cluster was made.
+func (l retryLog) listens() bool { return l.next != nil || currentLogger.Load() != nil }
 
 // Observe logs each retry when it is decided, and each refusal when the operation ends.
 func (l retryLog) Observe(ctx context.Context, e retry.Event) {

@@ -91,6 +91,8 @@ func (s *rowStream) metaData() ([]byte, error) {
 	switch {
 	case s.raw:
 		return nil, errResultIsRaw
+	case s.err() != nil: // the rows failed, and what is known beside them is not all
+		return nil, s.err()
 	case !s.rows.Ended():
 		return nil, errMetaDataTooEarly
 	default:

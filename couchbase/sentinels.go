@@ -74,8 +74,8 @@ var (
 	ErrValueTooLarge = operation.ErrValueTooLarge
 	// ErrDocumentExists means that there is a document with that id.
 	ErrDocumentExists = operation.ErrDocumentExists
-	// ErrValueNotJSON means that a value of a sub-document operation is not JSON.
-	ErrValueNotJSON = errors.New("value not json")
+	// ErrValueNotJSON means that the document of a sub-document operation is not JSON. It matches ErrDocumentNotJSON too.
+	ErrValueNotJSON = operation.ErrValueNotJSON
 	// ErrDurabilityLevelNotAvailable means that the server does not know the level of durability.
 	ErrDurabilityLevelNotAvailable = operation.ErrDurabilityLevelNotAvailable
 	// ErrDurabilityImpossible means that the bucket has too few live replicas. The write was not applied.

@@ -82,7 +82,7 @@ type ViewOptions struct {
 
 	Namespace DesignDocumentNamespace
 
-	Timeout       time.Duration // until the first row, with all retries; then of the wait for each further row; 0: the cluster's
+	Timeout       time.Duration // until the last row was read, with all retries; 0: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 
 	Context context.Context // its end ends the query; nil: it has no end
@@ -125,7 +125,7 @@ func (h *httpServices) view(bucket, design, view string, opts *ViewOptions) (*Vi
 	op.attributes("db.name", bucket, "db.operation", design+"/"+view)
 	fail := func(err error) error { return viewError(err, design, view, h.scheme) }
 	rows, err := h.client.Stream(op.ctx, &services.Request{
-		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Effect: retry.EffectReadOnly,
+		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Effect: retry.EffectReadOnly, WithRows: true,
 		Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(),
 	})
 	if err != nil {

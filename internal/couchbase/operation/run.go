@@ -133,11 +133,15 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		u.deadline, u.byCaller = d, true
 	}
 	u.prepare()
-	if err := u.do(); err != nil { //nolint:contextcheck // the run is the context of its operation
+	engine := r.engine
+	if r.isObserved() {
+		engine = r.observed
+	}
+	if err := u.do(engine); err != nil { //nolint:contextcheck // the run is the context of its operation
 		return u.failed(err)
 	}
 	u.result(result)
-	if !u.troubled && !r.observed { // otherwise a strategy or an observer may have kept it
+	if !u.troubled && engine == r.engine { // otherwise a strategy or an observer may have kept it
 		*u = run{runner: r, attempts: u.attempts}
 		r.runs.Put(u)
 	}
@@ -145,10 +149,10 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 }
 
 // do makes the attempts. A panic of the application's strategy passes through.
-func (u *run) do() error {
+func (u *run) do(engine *retry.Engine) error {
 	defer u.end()
 	q := u.request
-	return u.runner.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: u.runner.effect(q)}, u.attempts)
+	return engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: u.runner.effect(q)}, u.attempts)
 }
 
 func (q *Request) bucket() *cluster.Bucket {

@@ -15,6 +15,8 @@ type Config struct {
 	// Observer is told of every failed attempt, every decision and every end. Nil: nobody is; then a success costs less. The context
 	// that it gets is that of the run: see [Identifier].
 	Observer retry.Observer
+	// Listens, if set, is asked before each operation whether Observer wants to be told of it.
+	Listens func() bool
 	// Tracer is told of the attempts that are sent. Nil: nobody is.
 	Tracer Tracer
 	// Mutant has deliberate defects, for tests.
@@ -23,8 +25,9 @@ type Config struct {
 
 // Runner runs operations. It is safe for concurrent use.
 type Runner struct {
-	engine   *retry.Engine
-	observed bool // by an observer, which may keep the runs
+	observed *retry.Engine // with the observer, which may keep the runs; nil: there is none
+	engine   *retry.Engine // of the operations that nobody observes
+	listens  func() bool
 	tracer   Tracer
 	mutant   mutant.CouchbaseClient
 	runs     sync.Pool
@@ -36,11 +39,22 @@ func New(c Config) (*Runner, error) {
 	if strategy == nil {
 		strategy = retry.BestEffort(retry.BackoffOptions{})
 	}
-	engine, err := retry.New(retry.Options{Strategy: strategy, DeadlineMode: retry.DeadlineCapDelay, Observer: c.Observer})
+	options := retry.Options{Strategy: strategy, DeadlineMode: retry.DeadlineCapDelay}
+	engine, err := retry.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("operation: %w", err)
 	}
-	r := &Runner{engine: engine, observed: c.Observer != nil, tracer: c.Tracer, mutant: c.Mutant}
+	r := &Runner{engine: engine, listens: c.Listens, tracer: c.Tracer, mutant: c.Mutant}
+	if options.Observer = c.Observer; c.Observer != nil {
+		if r.observed, err = retry.New(options); err != nil {
+			return nil, fmt.Errorf("operation: %w", err)
+		}
+	}
 	r.runs.New = func() any { return newRun(r) }
 	return r, nil
+}
+
+// isObserved reports whether the observer wants to be told of an operation that begins now.
+func (r *Runner) isObserved() bool {
+	return r.observed != nil && (r.listens == nil || r.listens())
 }

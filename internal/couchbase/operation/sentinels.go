@@ -25,23 +25,24 @@ var (
 	ErrRateLimitedFailure  = errors.New("rate limited failure")
 	ErrQuotaLimitedFailure = errors.New("quota limited failure")
 
-	ErrDocumentNotFound               = errors.New("document not found")
-	ErrDocumentLocked                 = errors.New("document locked")
-	ErrDocumentNotLocked              = errors.New("document not locked")
-	ErrDocumentExists                 = errors.New("document exists")
-	ErrDocumentNotStored              = errors.New("document not stored")
-	ErrDocumentTooDeep                = errors.New("document too deep")
-	ErrDocumentNotJSON                = errors.New("document not json")
-	ErrValueTooLarge                  = errors.New("value too large")
-	ErrValueTooDeep                   = errors.New("value too deep")
-	ErrValueInvalid                   = errors.New("value invalid")
-	ErrNumberTooBig                   = errors.New("number too big")
-	ErrDeltaInvalid                   = errors.New("delta invalid")
-	ErrDurabilityLevelNotAvailable    = errors.New("durability level not available")
-	ErrDurabilityImpossible           = errors.New("durability impossible")
-	ErrDurabilityAmbiguous            = errors.New("durability ambiguous")
-	ErrDurableWriteInProgress         = errors.New("durable write in progress")
-	ErrDurableWriteReCommitInProgress = errors.New("durable write recommit in progress")
+	ErrDocumentNotFound                     = errors.New("document not found")
+	ErrDocumentLocked                       = errors.New("document locked")
+	ErrDocumentNotLocked                    = errors.New("document not locked")
+	ErrDocumentExists                       = errors.New("document exists")
+	ErrDocumentNotStored                    = errors.New("document not stored")
+	ErrDocumentTooDeep                      = errors.New("document too deep")
+	ErrDocumentNotJSON                      = errors.New("document not json")
+	ErrValueNotJSON                   error = valueNotJSON{}
+	ErrValueTooLarge                        = errors.New("value too large")
+	ErrValueTooDeep                         = errors.New("value too deep")
+	ErrValueInvalid                         = errors.New("value invalid")
+	ErrNumberTooBig                         = errors.New("number too big")
+	ErrDeltaInvalid                         = errors.New("delta invalid")
+	ErrDurabilityLevelNotAvailable          = errors.New("durability level not available")
+	ErrDurabilityImpossible                 = errors.New("durability impossible")
+	ErrDurabilityAmbiguous                  = errors.New("durability ambiguous")
+	ErrDurableWriteInProgress               = errors.New("durable write in progress")
+	ErrDurableWriteReCommitInProgress       = errors.New("durable write recommit in progress")
 
 	ErrPathNotFound                      = errors.New("path not found")
 	ErrPathMismatch                      = errors.New("path mismatch")
@@ -70,3 +71,12 @@ var (
 	// ErrBucketNotOpen: the bucket has no cluster map yet.
 	ErrBucketNotOpen = errors.New("the bucket is not open yet")
 )
+
+// valueNotJSON is the error of a sub-document operation on a document that is not JSON. gocb has two sentinels for it, and its errors
+// match this one.
+type valueNotJSON struct{}
+
+func (valueNotJSON) Error() string { return "value not json" }
+
+// Is makes the error match the other sentinel too.
+func (valueNotJSON) Is(target error) bool { return target == ErrDocumentNotJSON }

@@ -79,7 +79,7 @@ var statuses = map[memd.Status]meaning{
 	memd.StatusPathTooBig:           {kind: ErrPathTooBig},
 	memd.StatusDocumentTooDeep:      {kind: ErrDocumentTooDeep},
 	memd.StatusCannotInsert:         {kind: ErrValueInvalid},
-	memd.StatusNotJSON:              {kind: ErrDocumentNotJSON},
+	memd.StatusNotJSON:              {kind: ErrValueNotJSON},
 	memd.StatusNumberRange:          {kind: ErrNumberTooBig},
 	memd.StatusDeltaInvalid:         {kind: ErrDeltaInvalid},
 	memd.StatusPathExists:           {kind: ErrPathExists},

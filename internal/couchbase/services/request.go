@@ -51,6 +51,8 @@ type Request struct {
 	Header http.Header
 	// Body returns the body of one attempt that has this much time left. Nil: there is no body.
 	Body func(left time.Duration) ([]byte, error)
+	// WithRows means that Timeout is the time of all rows too.
+	WithRows bool
 	// Effect is retry.EffectReadOnly for all that changes nothing.
 	Effect retry.Effect
 }

@@ -164,7 +164,7 @@ func (r *Rows) Next() bool {
 		r.pending = false
 		return true
 	}
-	if r.life != nil {
+	if r.life != nil && !r.exchange.request.WithRows {
 		r.life.renew()
 	}
 	var err error
