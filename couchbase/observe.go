@@ -100,7 +100,7 @@ func (w *watch) ask(ctx context.Context, copyIndex int) {
 		case w.call.durability.possibleWith(w.call.liveCopies()):
 			err = nil // the copy may answer the next time
 		default:
-			err = w.call.notObserved(ErrDurabilityImpossible, errors.New("couchbase: the write was applied, but too few copies of the document have a node"))
+			err = w.call.notObserved(ErrDurabilityAmbiguous, errors.New("couchbase: the write was applied, but too few copies of the document have a node now"))
 		}
 		select {
 		case w.reports <- report{copyIndex, s, err}:
@@ -121,11 +121,15 @@ func (w *watch) ask(ctx context.Context, copyIndex int) {
 // checkCopies refuses a write that too few copies of the document can have, if the number of copies is known already.
 func (c *kvCall) checkCopies() error {
 	copies := c.collection.bucket.copies()
-	if copies == 0 || c.durability.possibleWith(copies) {
+	if copies == 0 {
 		return nil
 	}
-	return fmt.Errorf("couchbase: PersistTo is %d and ReplicateTo is %d, but a document of the bucket has %d copies; nothing was sent%w",
-		c.durability.persistTo, c.durability.replicateTo, copies, silent{ErrDurabilityImpossible})
+	live := c.liveCopies()
+	if c.durability.possibleWith(live) {
+		return nil
+	}
+	return fmt.Errorf("couchbase: PersistTo is %d and ReplicateTo is %d, but a document of the bucket has %d copies, of which %d have a node; nothing was sent%w",
+		c.durability.persistTo, c.durability.replicateTo, copies, live, silent{ErrDurabilityImpossible})
 }
 
 // possibleWith reports whether a document with so many copies can be so safe.
