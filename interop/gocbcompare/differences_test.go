@@ -22,6 +22,7 @@ var differences = map[string]string{
 	"diagnostics report":                           "gocb reports the greatest number where there was no activity; ours leaves the time out",
 	"reason 18":                                    "gocb calls the reason NOT_READY, ours BUCKET_OPEN_IN_PROGRESS",
 	"sentinel ErrAuthenticationFailure":            "gocb's text guesses at the bucket",
+	"sentinel ErrValueNotJSON":                     "ours also matches ErrDocumentNotJSON, which means the same",
 	"any replica of nothing":                       "ours also says why no copy could be read",
 	"change of another version":                    "gocb calls it a document that exists; by RFC 0058 it is a CAS mismatch",
 	"change 17":                                    "ours says that the value cannot be encoded",
