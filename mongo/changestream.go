@@ -11,7 +11,8 @@ import (
 
 // ChangeStream iterates over the changes of a collection, a database or a deployment (Change Streams specification). When
 // its server or its connection fails, it resumes after the last event that it returned, so that each event is returned
-// once and in order; it tries to resume until the context of Next or TryNext ends. It is not safe for concurrent use.
+// once and in order; it tries to resume until the context of Next or TryNext ends, or for [Config.MaxResumeTime]. It is not safe for
+// concurrent use.
 type ChangeStream struct {
 	// Current is the current event. It is valid until the next call of Next or TryNext.
 	Current bson.Raw
@@ -29,7 +30,8 @@ type ChangeStream struct {
 	opened      bool            // an aggregate command succeeded
 	delivered   bool            // an event was returned
 	lost        bool            // the cursor is of no use any more: the next step is to resume
-	ended       bool            // there will be no more events
+	outage      streamOutage
+	ended       bool // there will be no more events
 	closed      bool
 	err         error
 }

@@ -27,6 +27,8 @@ type Client struct {
 	heartbeat time.Duration
 	declares  bool // an API version, with every command
 	closed    atomic.Bool
+
+	maxResumeTime time.Duration // of change streams; 0 means no limit
 }
 
 // scope has the options that a client, a database or a collection gives to its operations.

@@ -86,7 +86,9 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	return newClient(runner, o, legacy.w), nil
+	client := newClient(runner, o, legacy.w)
+	client.maxResumeTime = cfg.MaxResumeTime
+	return client, nil
 }
 
 // clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation

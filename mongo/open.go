@@ -35,6 +35,11 @@ type Config struct {
 	// longer than any command may take, the wait of a tailable cursor included. Zero means no limit; it must not be negative. It
 	// replaces socketTimeoutMS and waitQueueTimeoutMS of the connection string.
 	AttemptTimeout time.Duration
+	// MaxResumeTime limits how long one call of a change stream's Next or TryNext tries to resume, for example while no server can be
+	// selected. Then it returns false with an error that matches context.DeadlineExceeded, and the next call tries again. Zero means that
+	// it tries until the call's context ends; it must not be negative. The client's log tells of streams that cannot resume, see the
+	// documentation of the package.
+	MaxResumeTime time.Duration
 	// Observer receives the events of the retries of all operations. Nil means none.
 	Observer retry.Observer
 }
@@ -76,6 +81,9 @@ func Open(uri string, cfg Config, opts ...*options.ClientOptions) (*Client, erro
 func (cfg *Config) check() error {
 	if cfg.AttemptTimeout < 0 {
 		return fmt.Errorf("mongo: Config.AttemptTimeout is %v; it must not be negative", cfg.AttemptTimeout)
+	}
+	if cfg.MaxResumeTime < 0 {
+		return fmt.Errorf("mongo: Config.MaxResumeTime is %v; it must not be negative", cfg.MaxResumeTime)
 	}
 	for _, setting := range []struct {
 		name  string

@@ -49,14 +49,17 @@ func (s *ChangeStream) getMore(ctx context.Context) error {
 	return err
 }
 
-// resume opens the stream again. While no server can be reached it tries again, until ctx ends: an outage that is longer
-// than the server selection timeout does not end the stream.
+// resume opens the stream again. While no server can be reached it tries again, until ctx ends or the limit of the client: an outage that
+// is longer than the server selection timeout does not end the stream.
 func (s *ChangeStream) resume(ctx context.Context) error {
 	s.killLostCursor(ctx)
+	ctx, cancel := s.client.whileResuming(ctx)
+	defer cancel()
 	for {
 		err := s.open(ctx)
 		switch {
 		case err == nil:
+			s.outage.ended(s.aggregation)
 			s.lost = false
 			return nil
 		case ctx.Err() != nil:
@@ -70,6 +73,7 @@ func (s *ChangeStream) resume(ctx context.Context) error {
 			s.fail(err)
 			return err
 		}
+		s.outage.failed(s.aggregation, err)
 		c := s.client.runner.Cluster()
 		if err := c.WaitForChange(ctx, c.Snapshot(), cluster.MinHeartbeatInterval); err != nil {
 			return err // the next call says that the client is disconnected

@@ -127,6 +127,9 @@ func NewRunner(cfg Config) (*Runner, error) {
 // Cluster returns the runner's cluster.
 func (r *Runner) Cluster() *cluster.Cluster { return r.cfg.Cluster }
 
+// Log returns the client's log, nil if there is none.
+func (r *Runner) Log() *logging.Logger { return r.cfg.Log }
+
 var requestIDs atomic.Int32
 
 // runs recycles the state of operations. Nothing of it is used after Run.
