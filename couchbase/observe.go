@@ -229,15 +229,7 @@ func (c *kvCall) notObserved(kind, cause error) error {
 
 // liveCopies returns the number of copies of the document that have a node by the newest map, with the active one.
 func (c *kvCall) liveCopies() int {
-	m := c.collection.bucket.bucket.Snapshot().Map
-	vbucket := memd.VBucket(c.Key, m.VBuckets())
-	live := 0
-	for i := range 1 + m.Replicas {
-		if i == 0 && m.Active(vbucket) >= 0 || i > 0 && m.Replica(vbucket, i-1) >= 0 {
-			live++
-		}
-	}
-	return live
+	return c.collection.bucket.bucket.Snapshot().Map.LiveCopies(c.Key)
 }
 
 // copies returns the number of copies of each document, with the active one, or 0 if it is not known yet.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -38,14 +39,16 @@ func TestABulkGoesOnAfterAWriteConcernErrorOfARetry(t *testing.T) {
 			lost        bool
 			commands    int
 			stops       bool
+			configure   func(*options.ClientOptions)
 		}{
-			{"a lost reply, then 64", nil, []any{64}, true, 4, false},
-			{"91, then 64", append([]any{91}, labelled...), []any{64}, false, 4, false},
-			{"64 at once", []any{64}, nil, false, 3, false},
-			{"91, then 91", append([]any{91}, labelled...), append([]any{91}, labelled...), false, 3, true},
+			{"a lost reply, then 64", nil, []any{64}, true, 4, false, nil},
+			{"91, then 64", append([]any{91}, labelled...), []any{64}, false, 4, false, nil},
+			{"64 at once", []any{64}, nil, false, 3, false, nil},
+			{"91, then 91", append([]any{91}, labelled...), append([]any{91}, labelled...), false, 3, true, nil},
+			{"91 without retries", append([]any{91}, labelled...), nil, false, 3, false, func(o *options.ClientOptions) { o.SetRetryWrites(false) }},
 		} {
 			t.Run(way.command+": "+c.name, func(t *testing.T) {
-				inVersion8(t, nil, func(w *world) {
+				inVersion8(t, c.configure, func(w *world) {
 					sent := 0
 					w.heal = w.set.Use(way.command, func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 						reply := next(r)
@@ -79,4 +82,27 @@ func (w *world) concerned(reply *mongotest.Reply, fields []any) *mongotest.Reply
 	w.must(bson.Unmarshal(reply.Body, &have))
 	have = append(have, e{Key: "writeConcernError", Value: doc("code", fields[0], "errmsg", fmt.Sprint("scripted ", fields[0]))})
 	return mongotest.NewReply(append(have, doc(fields[1:]...)...))
+}
+
+// Of several commands with errors, the history is that of the first one that tells something: here the second one, which was tried again.
+func TestTheHistoryOfABulkIsOfTheCommandThatWasTriedAgain(t *testing.T) {
+	inVersion8(t, nil, func(w *world) {
+		documents := make([]any, maxBatch+1) // two commands
+		for i := range documents {
+			documents[i] = doc("n", i)
+		}
+		sent := 0
+		w.heal = w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			reply := next(r)
+			if sent++; sent == 2 {
+				reply.Lost = true
+				return reply
+			}
+			return w.concerned(reply, []any{64})
+		})
+		_, err := w.coll.InsertMany(w.ctx, documents)
+		if history := w.historyOf(err); history.Total != 2 || sent != 3 {
+			t.Errorf("%d commands, %d attempts: %v", sent, history.Total, err)
+		}
+	})
 }

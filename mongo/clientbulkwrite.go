@@ -23,8 +23,8 @@ var clientBulkWriteFields = honoured(
 //
 // Errors of models are in a ClientBulkWriteException, with the indexes of writes. It also has the error of a command that
 // failed after others had succeeded; errors.Is and errors.As find that error too. The result counts the successful writes also
-// after an error; it is nil if there are no writes, or a database's name is
-// refused.
+// after an error; it is nil if there are no writes, or a database's name
+// is refused.
 func (c *Client) BulkWrite(
 	ctx context.Context, writes []ClientBulkWrite, opts ...options.Lister[options.ClientBulkWriteOptions],
 ) (*ClientBulkWriteResult, error) {

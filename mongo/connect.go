@@ -92,8 +92,8 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 }
 
 // clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation
-// of certificates, which is not checked. Crypt and Deployment are internal to the official
-// driver; of Custom one value is honoured, see internalKinds.
+// of certificates, which is not checked. Crypt and Deployment are internal to the official driver; of Custom one value is honoured, see
+// internalKinds.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",

@@ -140,3 +140,30 @@ func disconnectIn(t *testing.T, listen func(*options.ClientOptions, func())) {
 		}
 	})
 }
+
+// The end of the context at the same moment hides no sentinel, which programs compare by ==.
+func TestDisconnectAndTheEndOfTheContextAtOnce(t *testing.T) {
+	in(t, nil, func(w *world) {
+		ctx, cancel := context.WithCancel(w.ctx)
+		second, err := mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()).SetMaxConnIdleTime(time.Millisecond).
+			SetPoolMonitor(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				if e.Type == event.ConnectionCheckOutFailed && e.Reason == event.ReasonPoolClosed {
+					cancel()
+				}
+			}}))
+		w.must(err)
+		coll := second.Database("test").Collection("c")
+		w.must(insertOne(w.ctx, coll))
+		w.pass(time.Second) // the connection is too old then, and another one does not come
+		w.greet(func(int) mongotest.Fault { return mongotest.Fault{LoseRequest: true, Silent: true} })
+		result := make(chan error, 1)
+		go func() { result <- coll.FindOne(ctx, d{}).Err() }()
+		w.pass(time.Second)
+		ended, end := context.WithCancel(w.ctx)
+		end()
+		w.must(second.Disconnect(ended))
+		if err := <-result; err != mongo.ErrClientDisconnected { //nolint:errorlint // programs compare it so
+			t.Errorf("%T: %v", err, err)
+		}
+	})
+}

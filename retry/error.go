@@ -192,9 +192,9 @@ func cut(text string, limit int) string {
 	return fmt.Sprintf("%s... (%d more bytes)", text[:end], len(text)-end)
 }
 
-// Unwrap returns the last attempt's error, or the one because of which there was no attempt; if a breaker stopped that attempt, also the error of the last attempt that was
-// made; the error of the strategy, if there is one; and if the end of the context ended the operation, its error and its
-// cause.
+// Unwrap returns the last attempt's error, or the one because of which there was no attempt; if a breaker stopped that attempt, also
+// the error of the last attempt that was made; the error of the strategy, if there is one; and if the end of the context ended the
+// operation, its error and its cause.
 func (e *Error) Unwrap() []error {
 	if e.Last().Err == nil {
 		return e.causes

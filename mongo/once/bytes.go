@@ -20,7 +20,7 @@ func (c *Collection) encode(name string, v any, arrays bool) (value bson.RawValu
 	if data, ok := v.([]byte); ok {
 		v = bson.Raw(data) // as the clients take it
 	}
-	defer panicked.Recovered(fmt.Sprintf("once: the %s cannot be encoded: its marshaler", name), &err)
+	defer panicked.Recovered("once: the "+name+" cannot be encoded: its marshaler", &err)
 	var buffer bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
 	if c.registry != nil {

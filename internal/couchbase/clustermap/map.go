@@ -61,6 +61,20 @@ func (m *Map) Replica(vbucket uint16, replica int) int {
 	return m.vbuckets.at(vbucket, replica+1)
 }
 
+// LiveCopies returns the number of copies of a document that have a node, with the active one. Without vbuckets nobody knows.
+func (m *Map) LiveCopies(key []byte) int {
+	if m.VBuckets() == 0 {
+		return 1 + m.Replicas
+	}
+	vbucket, live := memd.VBucket(key, m.VBuckets()), 0
+	for i := range 1 + m.Replicas {
+		if m.vbuckets.at(vbucket, i) != None {
+			live++
+		}
+	}
+	return live
+}
+
 // Forward returns the index of the node that will own a vbucket after the rebalance that is going on, or [None].
 func (m *Map) Forward(vbucket uint16) int { return m.forward.at(vbucket, 0) }
 

@@ -240,3 +240,20 @@ func FuzzMap(f *testing.F) {
 		}
 	})
 }
+
+func TestLiveCopies(t *testing.T) {
+	for name, c := range map[string]struct {
+		m    Map
+		want int
+	}{
+		"all":                        {Map{Replicas: 2, vbuckets: table{3, []int16{0, 1, 2}}}, 3},
+		"a replica has no node":      {Map{Replicas: 2, vbuckets: table{3, []int16{0, None, 2}}}, 2},
+		"the active one has no node": {Map{Replicas: 1, vbuckets: table{2, []int16{None, 1}}}, 1},
+		"no replicas":                {Map{vbuckets: table{1, []int16{0}}}, 1},
+		"no vbuckets":                {Map{Replicas: 1}, 2},
+	} {
+		if got := c.m.LiveCopies([]byte("a")); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -49,8 +49,9 @@ type KindError struct{ Kind Kind }
 // Error returns the kind in words.
 func (k KindError) Error() string { return k.Kind.String() }
 
-// failed turns an error of the engine into the request's.
-func failed(r *Request, err error) error {
+// failed turns an error of the engine into the request's. late means that the deadline has passed, also if a timer is late and the
+// operation's context has not ended yet: then an attempt that ended because time was up is the timeout of the operation.
+func failed(r *Request, late bool, err error) error {
 	var history *retry.Error
 	if !errors.As(err, &history) {
 		return &Error{Kind: KindInvalidArgument, Service: r.Service, OutcomeKnown: true, Err: err}
@@ -72,7 +73,7 @@ func failed(r *Request, err error) error {
 		}
 	}
 	var ended error
-	switch history.Why() { //nolint:exhaustive // after the others the operation had time left
+	switch history.Why() { //nolint:exhaustive // the others are no end of the context
 	case retry.WhyCancelled:
 		ended = context.Canceled
 		if errors.Is(err, ErrClosed) {
@@ -82,30 +83,34 @@ func failed(r *Request, err error) error {
 		ended = context.DeadlineExceeded
 	}
 	final := history.Last()
+	if ended == nil && late && isTimeout(&final.Failure) {
+		ended = context.DeadlineExceeded
+	}
 	e.Kind = endKind(ended, &final.Failure, e.OutcomeKnown)
-	if overdue(ended, &final.Failure) {
+	if isDeadline(ended) {
 		e.Cause = last
 	}
 	return e
+}
+
+// isTimeout reports whether an attempt ended because time was up, and without an answer.
+func isTimeout(f *retry.Failure) bool {
+	var answer *Answer
+	var timeout interface{ Timeout() bool }
+	return !errors.As(f.Err, &answer) && (isDeadline(f.Err) || errors.As(f.Err, &timeout) && timeout.Timeout())
 }
 
 // endKind is the kind of error of an operation that ended with a failure, whatever its service and wherever its deadline fell. ended is
 // why the operation ended before its request, or nil.
 func endKind(ended error, f *retry.Failure, outcomeKnown bool) Kind {
 	switch {
-	case overdue(ended, f):
+	case isDeadline(ended):
 		return timeoutKind(outcomeKnown)
 	case ended != nil:
 		return cancelledKind(ended, f.Err)
 	default:
 		return failureKind(f)
 	}
-}
-
-// overdue reports whether the time of an operation was up. If a timer is late, its context has not ended yet, and only the failure shows it.
-func overdue(ended error, f *retry.Failure) bool {
-	var answer *Answer
-	return isDeadline(ended) || isDeadline(f.Err) && !errors.As(f.Err, &answer)
 }
 
 // endedEarly is the error of a result whose rows ended with a failure: no row may be lost or come twice, so there is no retry.

@@ -26,8 +26,10 @@ func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Conte
 		return retry.Failure{}
 	})
 	if err != nil {
+		deadline, _ := l.Deadline()
+		late := !time.Now().Before(deadline)
 		l.end()
-		return nil, failed(r, err)
+		return nil, failed(r, late, err)
 	}
 	return l, nil
 }

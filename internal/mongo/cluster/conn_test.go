@@ -162,7 +162,7 @@ func TestABrokenConnectionNamesItsServer(t *testing.T) {
 		conn := newConn(&canned{}, 1, addrA)
 		conn.Description = c.description
 		var broken *IOError
-		if err := conn.Broken(io.EOF); !errors.As(err, &broken) || broken.Address != c.want || broken.Stage != retry.StageInFlight || !conn.broken {
+		if err := conn.Broken(io.EOF); !errors.As(err, &broken) || broken.Address != c.want || broken.Connection != "a:27017[-1]" || broken.Stage != retry.StageInFlight || !conn.broken {
 			t.Errorf("the error is %v", err)
 		}
 	}

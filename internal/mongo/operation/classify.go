@@ -21,7 +21,7 @@ func (r *run) checkOutFailed(ctx context.Context, s *cluster.Server, err error) 
 	var handshake *cluster.HandshakeError
 	switch {
 	case errors.Is(err, cluster.ErrPoolClosed) && r.cfg.Cluster.Closed():
-		f.Err, f.Refuse = official.ErrClientDisconnected, retry.WhyNoServer
+		f.Err, f.Refuse, f.NoAttempt = official.ErrClientDisconnected, retry.WhyNoServer, true
 		return f
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared

@@ -329,3 +329,15 @@ func TestTheEffectOfAnAttempt(t *testing.T) {
 		}
 	}
 }
+
+// The error was chosen among those of the attempts. A label of another attempt is none of its own.
+func TestNobodyLooksForALabelInTheHistory(t *testing.T) {
+	r := on(Write, Config{})
+	sent := retry.Failure{Err: official.CommandError{Code: 91, Labels: []string{"first"}}, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}
+	last := retry.Failure{Err: official.CommandError{Code: 7, Labels: []string{labelNoWritesPerformed}}, Stage: retry.StageResponded}
+	err := r.final(failing(t, r, sent, last))
+	var history *retry.Error
+	if !errors.As(err, &history) || history.Total != 2 || !Labelled(err, "first") || Labelled(err, labelNoWritesPerformed) {
+		t.Errorf("%v", err)
+	}
+}
