@@ -8,6 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	// The tests run our clients in a process of their own. Without these imports the go command would take their results from its cache
+	// after a change of the product.
+	_ "github.com/holdfast-db/holdfast/couchbase"
+	_ "github.com/holdfast-db/holdfast/mongo"
 )
 
 // imports has the imports of the official clients, and ours in their places.
