@@ -9,6 +9,10 @@ const (
 	oddCancelled = "ours also matches the context's error"
 	oddExpired   = "gocb calls an expired context a cancellation; ours calls it a timeout"
 	oddPart      = "gocb's error of a part has a type of gocbcore; ours is a KeyValueError"
+	oddApplied   = "gocb calls the timeout of an operation ambiguous of which nothing was applied; by RFC 0058 it is unambiguous, and it also matches its cause"
+	oddLost      = "gocb's error is the network's own; by RFC 0058 the request is cancelled, and the network's error is its cause"
+	oddInner     = "gocb's InnerError is sometimes the sentinel itself; ours always wraps it: use `errors.Is`"
+	oddNotJSON   = "ours also matches ErrDocumentNotJSON, which means the same"
 	oddContent   = "gocb decodes into what cannot be changed without an error; ours reports it"
 )
 
@@ -22,7 +26,7 @@ var differences = map[string]string{
 	"diagnostics report":                           "gocb reports the greatest number where there was no activity; ours leaves the time out",
 	"reason 18":                                    "gocb calls the reason NOT_READY, ours BUCKET_OPEN_IN_PROGRESS",
 	"sentinel ErrAuthenticationFailure":            "gocb's text guesses at the bucket",
-	"sentinel ErrValueNotJSON":                     "ours also matches ErrDocumentNotJSON, which means the same",
+	"sentinel ErrValueNotJSON":                     oddNotJSON,
 	"any replica of nothing":                       "ours also says why no copy could be read",
 	"change of another version":                    "gocb calls it a document that exists; by RFC 0058 it is a CAS mismatch",
 	"change 17":                                    "ours says that the value cannot be encoded",
@@ -32,6 +36,20 @@ var differences = map[string]string{
 	"ping report":                                  "gocb writes nanoseconds to latency_us; ours writes microseconds",
 	`mutation state {"default":{"5":[7,"1","2"]}}`: "gocb ignores the third part of a token; ours reports it",
 	`mutation state {"default":{"5":[7,"12345"],`:  "gocb cannot read the id of a vbucket's history that is above 2^63-1",
+
+	"decisions, a cancelled context":                  oddCancelled,
+	"decisions, always ":                              oddApplied,
+	"decisions, status 0x82":                          oddApplied,
+	"decisions, no server":                            oddApplied,
+	"decisions, lost re":                              oddLost,
+	"decisions, status 0xc6":                          oddNotJSON,
+	"decisions, status 0xcb":                          oddInner,
+	"decisions, status 0x05, append":                  oddInner,
+	"decisions, no fault, append":                     oddInner,
+	"decisions, temporary, then no fault, append":     oddInner,
+	"decisions, temporary twice, then no fault, appe": oddInner,
+	"decisions, temporary, then status 0x05, append":  oddInner,
+	"decisions, temporary twice, then status 0x05, a": oddInner,
 
 	"odd an empty id":              oddRefused,
 	"odd an id of 251 bytes":       oddRefused,
@@ -56,7 +74,7 @@ var differences = map[string]string{
 	"odd replicas and a context":   "ours also says why no copy could be read",
 	"odd bulk operations and a":    "gocb ignores the context of bulk operations; ours obeys it",
 	"odd a part of a ":             oddPart,
-	"odd a connection that ends":   "gocb's error is the network's own; by RFC 0058 the request is cancelled, and the network's error is its cause",
+	"odd a connection that ends":   oddLost,
 	"odd a timeout below 1.5 s":    "gocb lengthens the timeout of a write with a level to 1.5 s; ours keeps it",
 	"odd empty names":              "gocb takes an empty name of a scope or a collection for the default one; ours refuses it",
 	"odd a collection with a name": "the timeout also matches its cause",
