@@ -70,7 +70,7 @@ func Open(uri string, cfg Config, opts ...*options.ClientOptions) (*Client, erro
 	case len(given.Hosts) > 0:
 		return nil, errors.New("mongo: Open: the options have Hosts; the hosts must be in the connection string")
 	}
-	o, srv, err := cfg.resolve(uri, given)
+	o, srv, err := cfg.resolve(withoutNoStaleness(uri), given)
 	if err != nil {
 		return nil, err
 	}

@@ -494,3 +494,27 @@ func TestAWriteThatIsNotRetryableFailsAtItsAttemptTimeout(t *testing.T) {
 		}
 	})
 }
+
+// Max Staleness: "-1 (or omitted) means no maximum". The official parser, which Connect gets its options from, refuses it.
+func TestOpenTakesNoMaximumOfStaleness(t *testing.T) {
+	for _, uri := range []string{
+		"mongodb://a/?readPreference=secondary&maxStalenessSeconds=-1", "mongodb://a/db?MAXSTALENESSSECONDS=-1&readPreference=secondary&appName=x",
+	} {
+		client, err := mongo.Open(uri, mongo.Config{})
+		if err != nil {
+			t.Errorf("%s: %v", uri, err)
+			continue
+		}
+		if err := client.Disconnect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, value := range []string{"-2", "-1.0", ""} {
+		if _, err := mongo.Open("mongodb://a/?readPreference=secondary&maxStalenessSeconds="+value, mongo.Config{}); err == nil {
+			t.Errorf("maxStalenessSeconds=%s is accepted", value)
+		}
+	}
+	if _, err := mongo.Open("mongodb://a/?maxStalenessSeconds=-1&nonsense=1", mongo.Config{}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("the rest is not looked at: %v", err)
+	}
+}
