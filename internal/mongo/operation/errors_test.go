@@ -220,12 +220,16 @@ func TestACommandErrorHasAHistory(t *testing.T) {
 		text  string
 	}{
 		{"an error reply", nil, retry.StageResponded, retry.WhyUndecided, "(N) m"},
+		{"a reply without a name", nil, retry.StageResponded, retry.WhyUndecided, "m"},
 		{"one with a cause", errCause, retry.StageInFlight, retry.WhyNotRetryable, "(N) m: " + errCause.Error()},
 		{"one that tells", errCause, retry.StageResponded, retry.WhyInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := plain
 			one.Wrapped = c.cause
+			if c.text == "m" {
+				one.Name = ""
+			}
 			r := on(Write, Config{})
 			got, ok := r.final(failing(t, r, retry.Failure{Err: one, Stage: c.stage, Refuse: c.why, Endpoint: "a:1"})).(official.CommandError) //nolint:errorlint // its type is tested
 			if !ok || got.Error() != c.text || got.Code != 7 || !got.HasErrorLabel("l") || c.cause != nil && !errors.Is(got, c.cause) {

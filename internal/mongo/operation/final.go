@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"strings"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -103,7 +104,7 @@ type Cause struct {
 // Error returns the whole text of the CommandError: that of the attempt or, if there is something to tell, that of all attempts.
 func (c *Cause) Error() string {
 	if !Tells(c.history) {
-		return c.of.Error()
+		return strings.TrimPrefix(c.of.Error(), " ") // of a reply without a codeName it begins with a space
 	}
 	text := c.of.Message
 	if c.of.Name != "" {
