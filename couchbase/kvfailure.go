@@ -59,27 +59,18 @@ func kindOf(operated *kvOperation, e *operation.Error) error {
 		return ErrRequestCanceled
 	}
 	kinds := e.Unwrap()
-	public := func(kind error) error { return kind }
-	if operated == kvAppend || operated == kvPrepend {
-		public = foundInsteadOfStored
-	}
 	if len(kinds) == 0 {
 		return e
 	}
 	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok {
 		if inner := attempt.Unwrap(); len(inner) > 0 {
-			return public(inner[0])
+			if adjoins := operated == kvAppend || operated == kvPrepend; adjoins && errors.Is(inner[0], operation.ErrDocumentNotStored) {
+				return ErrDocumentNotFound // so a server says that there is no document to append to
+			}
+			return inner[0]
 		}
 	}
 	return kinds[0]
-}
-
-// foundInsteadOfStored returns the kind of error of an append or a prepend: a server that has no document for it calls it not stored.
-func foundInsteadOfStored(kind error) error {
-	if errors.Is(kind, operation.ErrDocumentNotStored) {
-		return ErrDocumentNotFound
-	}
-	return kind
 }
 
 // reasonList returns reasons with the names of gocb.

@@ -39,11 +39,12 @@ func (coll *Collection) BulkWrite(
 	if err := b.addModels(models, kinds); err != nil {
 		return nothing, err
 	}
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: addedFieldsOf(opts, o)}
+	internal := internalsOf(opts, o)
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: internal.added}
 	if err := b.encodeExtras(given); err != nil {
 		return nothing, err
 	}
-	b.rawData = rawDataOf(opts, o)
+	b.rawData = internal.rawData
 	b.request = func(i int) WriteModel { return models[i] }
 	err = b.run(ctx)
 	return &b.total, err

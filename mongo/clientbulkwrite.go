@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/retry"
@@ -23,8 +22,7 @@ var clientBulkWriteFields = honoured(
 //
 // Errors of models are in a ClientBulkWriteException, with the indexes of writes. It also has the error of a command that
 // failed after others had succeeded; errors.Is and errors.As find that error too. The result counts the successful writes also
-// after an error; it is nil if there are no writes, or a database's name
-// is refused.
+// after an error; it is nil if there are no writes, or a database's name is refused.
 func (c *Client) BulkWrite(
 	ctx context.Context, writes []ClientBulkWrite, opts ...options.Lister[options.ClientBulkWriteOptions],
 ) (*ClientBulkWriteResult, error) {
@@ -40,7 +38,6 @@ func (c *Client) BulkWrite(
 		return nil, err
 	}
 	defer b.scratch.release()
-	b.rawData = rawDataOf(opts, o)
 	if err := b.addWrites(writes); err != nil {
 		return &b.result, err
 	}
@@ -107,7 +104,9 @@ func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOp
 	case b.result.HasVerboseResults:
 		return nil, errors.New("cannot request unacknowledged write concern and verbose results")
 	}
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: internalIn[bson.D](*o, internalField, addFieldsKey)}
+	internal := internalsIn(*o)
+	b.rawData = internal.rawData
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: internal.added}
 	var err error
 	b.extras, err = given.encode(coll.scope.codec, updateOneKind.command)
 	return b, err

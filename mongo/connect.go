@@ -154,7 +154,7 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 		Streaming: streams(o),
 		TLS:       o.TLSConfig,
 		Leniency:  leniency(tlsGiven(o.GetURI())),
-		Auth:      login, AuthArbiters: internalIn[bool](*o, customField, loginKey),
+		Auth:      login, AuthArbiters: logsInToAnything(o),
 		Handshake: cluster.Handshake{
 			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
 			ServerAPI: serverAPI(o.ServerAPIOptions), LoadBalanced: balanced,

@@ -64,7 +64,7 @@ func (coll *Collection) FindOneAndUpdate(
 		updateArguments: updateArguments{
 			filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
 			collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
-			rawData: rawDataOf(opts, o), added: addedFieldsOf(opts, o),
+			internals: internalsOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -81,7 +81,7 @@ func (coll *Collection) FindOneAndReplace(
 		updateArguments: updateArguments{
 			filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
 			comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
-			rawData: rawDataOf(opts, o), added: addedFieldsOf(opts, o),
+			internals: internalsOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -96,7 +96,7 @@ func (coll *Collection) FindOneAndDelete(
 	return coll.findAndModify(ctx, err, &findAndModifyArguments{
 		updateArguments: updateArguments{
 			filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, sort: o.Sort,
-			rawData: rawDataOf(opts, o),
+			internals: internalsOf(opts, o),
 		},
 		remove: true, projection: o.Projection,
 	})

@@ -45,8 +45,9 @@ func (coll *Collection) InsertOne(
 		return nil, err
 	}
 	cmd := insertCommands.Get().(*insertCommand)
-	cmd.coll, cmd.kind, cmd.statements, cmd.rawData = coll, insertKind, s.b, rawDataOf(opts, o)
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: addedFieldsOf(opts, o)}
+	internal := internalsOf(opts, o)
+	cmd.coll, cmd.kind, cmd.statements, cmd.rawData = coll, insertKind, s.b, internal.rawData
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: internal.added}
 	if cmd.extras, err = given.encode(coll.scope.codec, insertKind.command); err != nil {
 		return nil, err
 	}

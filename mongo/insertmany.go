@@ -38,10 +38,11 @@ func (coll *Collection) InsertMany(
 	if err != nil {
 		return nil, err
 	}
-	if err := many.encodeExtras(writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: addedFieldsOf(opts, o)}); err != nil {
+	internal := internalsOf(opts, o)
+	if err := many.encodeExtras(writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: internal.added}); err != nil {
 		return nil, err
 	}
-	many.rawData = rawDataOf(opts, o)
+	many.rawData = internal.rawData
 	many.request = func(i int) WriteModel {
 		return &InsertOneModel{Document: bson.Raw(slices.Clone(many.scratch.b[many.start(i):many.statements[i].end]))}
 	}

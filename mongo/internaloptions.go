@@ -55,38 +55,40 @@ func isInternal(field reflect.StructField) bool {
 	return field.Name == internalField || field.Name == customField && field.Type.Kind() == reflect.Struct
 }
 
-// internalIn returns a value in a field of o, zero if there is none.
-func internalIn[V, T any](o T, name, key string) (value V) {
-	field := reflect.ValueOf(o).FieldByName(name)
+// internals are the values in the field Internal of the options of a call.
+type internals struct {
+	rawData *bool  // nil if there is none
+	added   bson.D // the elements that are added to the commands of a write
+}
+
+// internalsIn returns the values in the field Internal of o.
+func internalsIn[T any](o T) (i internals) {
+	field := reflect.ValueOf(o).FieldByName(internalField)
 	if !field.IsValid() || field.IsZero() {
-		return value
+		return i
 	}
 	values, _ := internalValues(field)
-	value, _ = values[key].(V)
-	return value
+	if on, ok := values[rawDataKey].(bool); ok {
+		i.rawData = &on
+	}
+	i.added, _ = values[addFieldsKey].(bson.D)
+	return i
 }
 
-// rawDataOf returns the value rawData in the field Internal of o, which opts were collected into. It is nil if there is
-// none.
-func rawDataOf[T any](opts []options.Lister[T], o T) *bool {
-	if len(opts) == 0 {
-		return nil
+// internalsOf is internalsIn for options that opts were collected into. Without any it looks at nothing.
+func internalsOf[T any](opts []options.Lister[T], o T) (i internals) {
+	if len(opts) > 0 {
+		i = internalsIn(o)
 	}
-	return rawDataIn(o)
+	return i
 }
 
-// rawDataIn returns the value rawData in the field Internal of o, nil if there is none.
-func rawDataIn[T any](o T) *bool {
-	if on, ok := internalIn[any](o, internalField, rawDataKey).(bool); ok {
-		return &on
-	}
-	return nil
-}
+// rawDataOf returns the value rawData alone, nil if there is none.
+func rawDataOf[T any](opts []options.Lister[T], o T) *bool { return internalsOf(opts, o).rawData }
 
-// addedFieldsOf returns the elements that are added to the commands of a write.
-func addedFieldsOf[T any](opts []options.Lister[T], o T) bson.D {
-	if len(opts) == 0 {
-		return nil
-	}
-	return internalIn[bson.D](o, internalField, addFieldsKey)
+// logsInToAnything reports whether the client's field Custom has the value authenticateToAnything.
+func logsInToAnything(o *options.ClientOptions) bool {
+	values, _ := internalValues(reflect.ValueOf(o).Elem().FieldByName(customField))
+	on, _ := values[loginKey].(bool)
+	return on
 }

@@ -90,7 +90,7 @@ func (db *Database) listCollections(
 	if x.err != nil {
 		return nil, x.err
 	}
-	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, rawData: rawDataIn(*o)}, o.BatchSize)
+	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, rawData: internalsIn(*o).rawData}, o.BatchSize)
 }
 
 // eachCollection calls f with each document of listCollections.

@@ -56,7 +56,7 @@ func (siv SearchIndexView) List(
 	}
 	s := siv.coll.scope
 	s.readConcern = operation.ReadConcern{}
-	a := &aggregation{db: siv.coll.db, collection: siv.coll.name, scope: &s, rawData: rawDataIn(*o.AggregateOptions)}
+	a := &aggregation{db: siv.coll.db, collection: siv.coll.name, scope: &s, rawData: internalsIn(*o.AggregateOptions).rawData}
 	return a.run(ctx, bson.A{bson.D{{Key: "$listSearchIndexes", Value: stage}}}, o.AggregateOptions)
 }
 

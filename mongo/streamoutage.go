@@ -13,7 +13,7 @@ import (
 // streamOutage is the time in which a change stream cannot resume. It makes that time heard.
 type streamOutage struct {
 	began    time.Time // when the first attempt to resume failed
-	told     time.Time // when the latest message was written
+	told     time.Time // when the latest message at level info was written; zero: none was
 	failures int
 }
 
@@ -27,7 +27,7 @@ func (o *streamOutage) failed(a *aggregation, err error) {
 	if o.failures++; o.failures == 1 {
 		o.began = now
 	}
-	if o.failures == 1 || now.Sub(o.told) >= outageMessages {
+	if now.Sub(o.told) >= outageMessages {
 		o.told, level = now, logging.Info
 	}
 	o.log(a, level, "Change stream not resumed", "failure", err.Error())

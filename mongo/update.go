@@ -33,8 +33,8 @@ type updateArguments struct {
 	upsert       *bool
 	let          any
 	sort         any
-	rawData      *bool
-	added        bson.D
+
+	internals
 }
 
 // UpdateOne updates one document that matches the filter. update is a document of update operators or a pipeline. It
@@ -48,8 +48,7 @@ func (coll *Collection) UpdateOne(
 	}
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
-		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
-		added: addedFieldsOf(opts, o),
+		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, internals: internalsOf(opts, o),
 	})
 }
 
@@ -74,8 +73,7 @@ func (coll *Collection) ReplaceOne(
 	}
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
-		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
-		added: addedFieldsOf(opts, o),
+		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, internals: internalsOf(opts, o),
 	})
 }
 

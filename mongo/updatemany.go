@@ -21,7 +21,6 @@ func (coll *Collection) UpdateMany(
 	}
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: update, multi: true, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
-		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, rawData: rawDataOf(opts, o),
-		added: addedFieldsOf(opts, o),
+		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, internals: internalsOf(opts, o),
 	})
 }

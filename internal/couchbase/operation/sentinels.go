@@ -25,24 +25,23 @@ var (
 	ErrRateLimitedFailure  = errors.New("rate limited failure")
 	ErrQuotaLimitedFailure = errors.New("quota limited failure")
 
-	ErrDocumentNotFound                     = errors.New("document not found")
-	ErrDocumentLocked                       = errors.New("document locked")
-	ErrDocumentNotLocked                    = errors.New("document not locked")
-	ErrDocumentExists                       = errors.New("document exists")
-	ErrDocumentNotStored                    = errors.New("document not stored")
-	ErrDocumentTooDeep                      = errors.New("document too deep")
-	ErrDocumentNotJSON                      = errors.New("document not json")
-	ErrValueNotJSON                   error = valueNotJSON{}
-	ErrValueTooLarge                        = errors.New("value too large")
-	ErrValueTooDeep                         = errors.New("value too deep")
-	ErrValueInvalid                         = errors.New("value invalid")
-	ErrNumberTooBig                         = errors.New("number too big")
-	ErrDeltaInvalid                         = errors.New("delta invalid")
-	ErrDurabilityLevelNotAvailable          = errors.New("durability level not available")
-	ErrDurabilityImpossible                 = errors.New("durability impossible")
-	ErrDurabilityAmbiguous                  = errors.New("durability ambiguous")
-	ErrDurableWriteInProgress               = errors.New("durable write in progress")
-	ErrDurableWriteReCommitInProgress       = errors.New("durable write recommit in progress")
+	ErrDocumentNotFound               = errors.New("document not found")
+	ErrDocumentLocked                 = errors.New("document locked")
+	ErrDocumentNotLocked              = errors.New("document not locked")
+	ErrDocumentExists                 = errors.New("document exists")
+	ErrDocumentNotStored              = errors.New("document not stored")
+	ErrDocumentTooDeep                = errors.New("document too deep")
+	ErrDocumentNotJSON                = errors.New("document not json")
+	ErrValueTooLarge                  = errors.New("value too large")
+	ErrValueTooDeep                   = errors.New("value too deep")
+	ErrValueInvalid                   = errors.New("value invalid")
+	ErrNumberTooBig                   = errors.New("number too big")
+	ErrDeltaInvalid                   = errors.New("delta invalid")
+	ErrDurabilityLevelNotAvailable    = errors.New("durability level not available")
+	ErrDurabilityImpossible           = errors.New("durability impossible")
+	ErrDurabilityAmbiguous            = errors.New("durability ambiguous")
+	ErrDurableWriteInProgress         = errors.New("durable write in progress")
+	ErrDurableWriteReCommitInProgress = errors.New("durable write recommit in progress")
 
 	ErrPathNotFound                      = errors.New("path not found")
 	ErrPathMismatch                      = errors.New("path mismatch")
@@ -71,6 +70,9 @@ var (
 	// ErrBucketNotOpen: the bucket has no cluster map yet.
 	ErrBucketNotOpen = errors.New("the bucket is not open yet")
 )
+
+// ErrValueNotJSON matches ErrDocumentNotJSON too.
+var ErrValueNotJSON error = valueNotJSON{}
 
 // valueNotJSON is the error of a sub-document operation on a document that is not JSON. gocb has two sentinels for it, and its errors
 // match this one.

@@ -33,13 +33,14 @@ func (r *run) final(err error) error {
 	if e, ok := chosen.(official.CommandError); ok { //nolint:errorlint // it is not wrapped here
 		return drivererror.Wrap(&e, &Cause{of: e, history: history})
 	}
-	if e, ok := chosen.(*cluster.SelectionError); ok { //nolint:errorlint // it is not wrapped here
-		return NoServer{Err: e, History: history}
+	with := WithHistory{Err: chosen, History: history}
+	if _, ok := chosen.(*cluster.SelectionError); ok { //nolint:errorlint // it is not wrapped here
+		return NoServer{WithHistory: with}
 	}
 	if chosen == official.ErrClientDisconnected && !told { //nolint:errorlint // programs compare it by ==
 		return chosen
 	}
-	return &WithHistory{Err: chosen, History: history}
+	return &with
 }
 
 // Tells reports whether the text of an error has its history. After a single attempt most reasons for not retrying are not worth it.
@@ -68,7 +69,7 @@ type WithHistory struct {
 }
 
 // Error returns the text of the error and, if there is something to tell, of all attempts.
-func (e *WithHistory) Error() string { return e.Err.Error() + Words(e.History) }
+func (e WithHistory) Error() string { return e.Err.Error() + Words(e.History) }
 
 // Words returns the history in parentheses, or nothing if there is nothing to tell.
 func Words(history *retry.Error) string {
@@ -79,21 +80,14 @@ func Words(history *retry.Error) string {
 }
 
 // Unwrap returns the error and its history, for errors.As.
-func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
+func (e WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
 
 // NoServer is the error of an operation for which no server could be selected. Like the official driver's error it is a value that
 // cannot be compared.
 type NoServer struct {
-	Err     *cluster.SelectionError
-	History *retry.Error
-	_       [0]func()
+	WithHistory
+	_ [0]func()
 }
-
-// Error returns the text of the error and, if there is something to tell, of all attempts.
-func (e NoServer) Error() string { return e.Err.Error() + Words(e.History) }
-
-// Unwrap returns the error and its history, for errors.As.
-func (e NoServer) Unwrap() []error { return []error{e.Err, e.History} }
 
 // Cause is what the CommandError of an operation wraps: the cause in the attempt that was chosen, and the history.
 type Cause struct {
