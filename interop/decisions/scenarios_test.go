@@ -97,31 +97,27 @@ var operations = []struct {
 		return cursor.Err()
 	}},
 	{"in a transaction", "insert", true, func(ctx context.Context, w *world) error {
-		session, err := w.client.StartSession()
-		if err != nil {
-			return err
-		}
-		defer session.EndSession(context.Background())
-		if err := session.StartTransaction(); err != nil {
-			return err
-		}
-		_, err = w.coll.InsertOne(mongo.NewSessionContext(ctx, session), bson.D{{Key: "_id", Value: 7}})
-		return err
+		return inTransaction(ctx, w, func(*mongo.Session) error { return nil })
 	}},
 	{"CommitTransaction", "commitTransaction", true, func(ctx context.Context, w *world) error {
-		session, err := w.client.StartSession()
-		if err != nil {
-			return err
-		}
-		defer session.EndSession(context.Background())
-		if err := session.StartTransaction(); err != nil {
-			return err
-		}
-		if _, err := w.coll.InsertOne(mongo.NewSessionContext(ctx, session), bson.D{{Key: "_id", Value: 8}}); err != nil {
-			return err
-		}
-		return session.CommitTransaction(ctx)
+		return inTransaction(ctx, w, func(session *mongo.Session) error { return session.CommitTransaction(ctx) })
 	}},
+}
+
+// inTransaction inserts a document in a transaction, and then calls end.
+func inTransaction(ctx context.Context, w *world, end func(*mongo.Session) error) error {
+	session, err := w.client.StartSession()
+	if err != nil {
+		return err
+	}
+	defer session.EndSession(context.Background())
+	if err := session.StartTransaction(); err != nil {
+		return err
+	}
+	if _, err := w.coll.InsertOne(mongo.NewSessionContext(ctx, session), bson.D{{Key: "_id", Value: 7}}); err != nil {
+		return err
+	}
+	return end(session)
 }
 
 func refuse(code int32, labels ...string) mongotest.Fault {

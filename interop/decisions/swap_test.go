@@ -2,8 +2,6 @@ package decisions
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,15 +12,7 @@ import (
 
 // TestOurImportDecidesTheSame compares what the program decides with both imports.
 func TestOurImportDecidesTheSame(t *testing.T) {
-	out, changed, err := swap.Test(t, "-run", "^TestPrint$")
-	if err != nil || changed < 2 {
-		t.Fatalf("%d files were changed; %v\n%s", changed, err, out[max(0, len(out)-2000):])
-	}
-	official, err := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPrint$", "-test.v").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, official[max(0, len(official)-2000):])
-	}
-	theirs, ours := decisionsOf(string(official)), decisionsOf(out)
+	theirs, ours := decisionsOf(swap.Official(t, "^TestPrint$")), decisionsOf(swap.Ours(t, "^TestPrint$", 2))
 	if len(theirs) < 25_000 || len(ours) < 25_000 {
 		t.Errorf("%d decisions with the official import, %d with ours", len(theirs), len(ours))
 	}

@@ -171,18 +171,7 @@ func TestPrintDecisions(t *testing.T) {
 	server := couchbasetest.RunT(t, couchbasetest.Nodes(2))
 	s := &scripted{scripts: faultScripts(), seen: make(map[string]int)}
 	server.Use(couchbasetest.AnyOpcode, couchbasetest.Decide(s.decide))
-	cluster, err := gocb.Connect(server.ConnectionString(), gocb.ClusterOptions{
-		Authenticator: gocb.PasswordAuthenticator{Username: server.Username(), Password: server.Password()},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cluster.Close(nil)
-	bucket := cluster.Bucket("default")
-	if err := bucket.WaitUntilReady(10*time.Second, nil); err != nil {
-		t.Fatal(err)
-	}
-	c := bucket.DefaultCollection()
+	c := connected(t, server).DefaultCollection()
 	each(func(op string, do decider) (lines []string) {
 		for script := range s.scripts {
 			if !alone(script) && fits(op, script) {

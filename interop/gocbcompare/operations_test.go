@@ -15,20 +15,27 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 )
 
-// TestPrintOperations prints the outcomes of operations on a test server.
-func TestPrintOperations(t *testing.T) {
-	server := couchbasetest.RunT(t, couchbasetest.Nodes(2))
+// connected returns the bucket "default" of a client that is ready. The client is closed when the test ends.
+func connected(t *testing.T, server *couchbasetest.Cluster) *gocb.Bucket {
+	t.Helper()
 	cluster, err := gocb.Connect(server.ConnectionString(), gocb.ClusterOptions{
 		Authenticator: gocb.PasswordAuthenticator{Username: server.Username(), Password: server.Password()},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cluster.Close(nil)
+	t.Cleanup(func() { _ = cluster.Close(nil) })
 	bucket := cluster.Bucket("default")
 	if err := bucket.WaitUntilReady(10*time.Second, nil); err != nil {
 		t.Fatal(err)
 	}
+	return bucket
+}
+
+// TestPrintOperations prints the outcomes of operations on a test server.
+func TestPrintOperations(t *testing.T) {
+	server := couchbasetest.RunT(t, couchbasetest.Nodes(2))
+	bucket := connected(t, server)
 	c := bucket.DefaultCollection()
 	printDocuments(c)
 	printParts(c)

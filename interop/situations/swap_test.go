@@ -2,8 +2,6 @@ package situations
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -51,21 +49,13 @@ const repetitions = 2
 
 func withOurs(t *testing.T) []string {
 	t.Helper()
-	out, changed, err := swap.Test(t, "-run", "^TestPrint$")
-	if err != nil || changed < 6 {
-		t.Fatalf("%d files were changed; %v\n%s", changed, err, out[max(0, len(out)-2000):])
-	}
-	return linesOf(out)
+	return linesOf(swap.Ours(t, "^TestPrint$", 6))
 }
 
 // withOfficial runs this program again: a situation may be played only once in a process.
 func withOfficial(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPrint$", "-test.v").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
-	}
-	return linesOf(string(out))
+	return linesOf(swap.Official(t, "^TestPrint$"))
 }
 
 func linesOf(out string) (lines []string) {

@@ -61,3 +61,28 @@ func Test(t *testing.T, arguments ...string) (output string, changed int, err er
 	out, err := exec.CommandContext(t.Context(), "go", append(all, ".")...).CombinedOutput()
 	return string(out), len(replaced), err
 }
+
+// Ours runs the tests that pattern selects with our import, and returns their output. It fails the test if one of them fails, or if fewer
+// than least files were changed.
+func Ours(t *testing.T, pattern string, least int) string {
+	t.Helper()
+	out, changed, err := Test(t, "-run", pattern)
+	if err != nil || changed < least {
+		t.Fatalf("%d files were changed; %v\n%s", changed, err, end(out))
+	}
+	return out
+}
+
+// Official runs the tests that pattern selects in this program again, as another process, and returns their output. It fails the test if
+// one of them fails.
+func Official(t *testing.T, pattern string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern, "-test.v").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, end(string(out)))
+	}
+	return string(out)
+}
+
+// end returns the last lines of an output.
+func end(out string) string { return out[max(0, len(out)-2000):] }
