@@ -53,8 +53,11 @@ func (s *ChangeStream) getMore(ctx context.Context) error {
 // is longer than the server selection timeout does not end the stream.
 func (s *ChangeStream) resume(ctx context.Context) error {
 	s.killLostCursor(ctx)
-	ctx, cancel := s.client.whileResuming(ctx)
-	defer cancel()
+	return s.client.withinResumeTime(ctx, s.reopen)
+}
+
+// reopen opens the stream again, as often as it takes.
+func (s *ChangeStream) reopen(ctx context.Context) error {
 	for {
 		err := s.open(ctx)
 		switch {

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,12 +51,17 @@ func (o *streamOutage) log(a *aggregation, level options.LogLevel, message strin
 	log.Log(logging.Command, level, message, fields...)
 }
 
-// whileResuming returns the context of the attempts to resume within one call: that of the call, or one that ends earlier by
-// Config.MaxResumeTime.
-func (c *Client) whileResuming(ctx context.Context) (context.Context, context.CancelFunc) {
+// withinResumeTime calls attempts with a context that also ends by Config.MaxResumeTime, and names that in the error if it did.
+func (c *Client) withinResumeTime(ctx context.Context, attempts func(context.Context) error) error {
 	if c.maxResumeTime == 0 {
-		return ctx, noCancel
+		return attempts(ctx)
 	}
-	cause := fmt.Errorf("mongo: the change stream could not resume within Config.MaxResumeTime, %v: %w", c.maxResumeTime, context.DeadlineExceeded)
-	return context.WithTimeoutCause(ctx, c.maxResumeTime, cause)
+	limited, cancel := context.WithTimeout(ctx, c.maxResumeTime)
+	defer cancel()
+	err := attempts(limited)
+	end, _ := limited.Deadline()
+	if own, ok := ctx.Deadline(); ok && own.Equal(end) || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("mongo: the change stream could not resume within Config.MaxResumeTime, %v: %w", c.maxResumeTime, err)
 }

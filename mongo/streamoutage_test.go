@@ -68,7 +68,15 @@ func TestAnOutageOfAChangeStreamIsLogged(t *testing.T) {
 
 // Config.MaxResumeTime ends a call, and the next one tries again.
 func TestTheTimeToResumeIsLimited(t *testing.T) {
-	const limit = 7 * time.Second
+	for _, limit := range []time.Duration{7 * time.Second, 1} { // within one nanosecond nothing is even sent
+		t.Run(limit.String(), func(t *testing.T) { resumesWithin(t, limit) })
+	}
+	if _, err := mongo.Open("mongodb://a", mongo.Config{MaxResumeTime: -1}); err == nil || !strings.Contains(err.Error(), "MaxResumeTime") {
+		t.Errorf("a negative limit: %v", err)
+	}
+}
+
+func resumesWithin(t *testing.T, limit time.Duration) {
 	in(t, nil, func(w *world) {
 		client, err := mongo.Open(w.set.URI(), mongo.Config{MaxResumeTime: limit}, options.Client().SetDialer(w.set.Dialer()).SetServerSelectionTimeout(2*time.Second))
 		w.must(err)
@@ -80,7 +88,7 @@ func TestTheTimeToResumeIsLimited(t *testing.T) {
 		killAll(w.set)
 		for range 2 {
 			began := time.Now()
-			if s.Next(w.ctx) || !mongo.IsTimeout(s.Err()) || !strings.Contains(s.Err().Error(), "Config.MaxResumeTime, 7s") {
+			if s.Next(w.ctx) || !mongo.IsTimeout(s.Err()) || !strings.Contains(s.Err().Error(), "Config.MaxResumeTime, "+limit.String()) {
 				t.Errorf("the stream goes on: %v", s.Err())
 			}
 			if took := time.Since(began); took < limit || took > limit+2*time.Second {
@@ -93,7 +101,4 @@ func TestTheTimeToResumeIsLimited(t *testing.T) {
 		w.expect(s, 1)
 		w.must(s.Close(w.ctx))
 	})
-	if _, err := mongo.Open("mongodb://a", mongo.Config{MaxResumeTime: -1}); err == nil || !strings.Contains(err.Error(), "MaxResumeTime") {
-		t.Errorf("a negative limit: %v", err)
-	}
 }
