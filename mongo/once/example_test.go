@@ -40,9 +40,9 @@ func (s *shop) close() {
 	check(s.server.Close())
 }
 
-// dies makes each program die between its two steps, as the server sees it.
+// dies makes each program die between its two steps, as the server sees it. A token has an age only when the clock has moved on.
 func (s *shop) dies() (end func()) {
-	return s.server.Use("update", mongotest.While(isSecondStep, mongotest.Fault{LoseRequest: true}))
+	return s.server.Use("update", mongotest.While(isSecondStep, mongotest.Fault{Delay: 2 * time.Millisecond, LoseRequest: true}))
 }
 
 // n returns the value of the counter "visits".
