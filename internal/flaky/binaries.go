@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// test is one test, example or fuzz test (with its seeds) of a package.
-type test struct{ path, name string }
+// test is one test, example or fuzz test (with its seeds) of a package, in one build of its test binary.
+type test struct{ path, name, build string }
 
 // runnable is a test with its binary and the folder that it runs in.
 type runnable struct {
@@ -45,17 +45,17 @@ func allTests(ctx context.Context, folder string, packages []string) ([]runnable
 	return all, nil
 }
 
-// testsOf compiles the test binary of a package, unless an earlier run has, and lists its tests.
+// testsOf compiles the test binary of a package, and lists its tests.
 func testsOf(ctx context.Context, folder, path, dir string) ([]runnable, error) {
 	binary := filepath.Join(folder, shortHash([]byte(path))+".test")
-	if _, err := os.Stat(binary); err != nil {
-		if _, err := output(ctx, "go", "test", "-c", "-o", binary+".new", path); err != nil {
-			return nil, err
-		}
-		if err := os.Rename(binary+".new", binary); err != nil {
-			return nil, err
-		}
+	if _, err := output(ctx, "go", "test", "-c", "-buildvcs=false", "-o", binary, path); err != nil {
+		return nil, err
 	}
+	content, err := os.ReadFile(binary)
+	if err != nil {
+		return nil, err
+	}
+	build := shortHash(content)
 	cmd := exec.CommandContext(ctx, binary, "-test.list", ".")
 	cmd.Dir = dir
 	names, err := cmd.Output()
@@ -66,7 +66,7 @@ func testsOf(ctx context.Context, folder, path, dir string) ([]runnable, error) 
 	for line := range strings.Lines(string(names)) {
 		name := strings.TrimSpace(line)
 		if name != "" && !strings.HasPrefix(name, "Benchmark") {
-			tests = append(tests, runnable{test{path, name}, binary, dir})
+			tests = append(tests, runnable{test{path, name, build}, binary, dir})
 		}
 	}
 	return tests, nil

@@ -3,7 +3,8 @@
 //
 //	go run ./internal/flaky [-n N] [-slow N] [-busy N] [-p N] [-for DURATION] [-state FOLDER] [PACKAGE ...]
 //
-// It goes on where an earlier run of the same commit ended: the state is a file in the folder. The last lines are the tests that
+// It goes on where an earlier run ended: the folder keeps the result of each test, which counts until a change of the code gives
+// another test binary. Two clones need a folder each, because the binaries name the files of theirs. The last lines are the tests that
 // failed and, if every test of every package was run, "figure flaky-tests N". It exits with 1 if a test failed, and with 2 if
 // it ended before all tests were run.
 package main
@@ -70,7 +71,7 @@ func run(ctx context.Context, o options) (code int, err error) {
 		ctx, cancel = context.WithTimeout(ctx, o.limit)
 		defer cancel()
 	}
-	j, err := openJournal(ctx, o.state)
+	j, err := openJournal(o.state)
 	if err != nil {
 		return 0, err
 	}

@@ -62,7 +62,7 @@ func runOne(ctx context.Context, o options, t runnable, j *journal) error {
 	if interrupted(ctx) {
 		return nil
 	}
-	r := result{Package: t.path, Test: t.name, Runs: rounds, CPU: first.cpu / rounds}
+	r := result{Package: t.path, Test: t.name, Build: t.build, Runs: rounds, CPU: first.cpu / rounds}
 	runs := o.runs
 	if slow {
 		runs = min(runs, o.slowRuns)
