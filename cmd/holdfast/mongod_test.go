@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +43,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	_ = os.Setenv("GOGC", "400") // of the programs, which end before a collection is worth its time
+	debug.SetGCPercent(400)
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // under nohup, or in a shell's background, the programs would ignore it too
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)

@@ -12,6 +12,8 @@ func TestTheWholeMatrixOfCouchbase(t *testing.T) {
 		if !*wholeFlag {
 			m.Settings.Size.ClusterHits = 2 // one at each moment: a fault keeps others away for a thousand operations
 		}
-		runMatrix(t, m.without(isMixed))
+		for _, square := range m.without(isMixed).chequered() {
+			runMatrix(t, square)
+		}
 	})
 }

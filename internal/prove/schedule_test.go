@@ -11,6 +11,9 @@ func hitsOf(t *testing.T, d Deployment, strategy, failure string, seed uint64) (
 	t.Helper()
 	m := embeddedMatrix(t, d, []string{strategy}, []string{failure})
 	m.Settings.Seed, m.Settings.LoadLimit = seed, 24*time.Hour // on the fake clock
+	if d.Backend() == Couchbase {
+		m.Settings.Size.ClusterHits = 4 // a fault of the cluster keeps others away for a thousand operations
+	}
 	synctest.Test(t, func(t *testing.T) {
 		c := &cell{backend: d.Backend(), strategy: m.Strategies[0], failure: m.Failures[0], settings: m.Settings, dial: m.Dial}
 		result := c.blank()

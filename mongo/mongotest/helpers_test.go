@@ -1,8 +1,11 @@
 package mongotest_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,11 +59,39 @@ func within(t testing.TB) context.Context {
 
 // j returns a document written as extended JSON, with values put in where it has verbs.
 func j(text string, values ...any) bson.D {
+	long := make(map[string]string)
+	for i, v := range values {
+		if s, ok := v.(string); ok && len(s) > 1000 && strings.Count(s, s[:1]) == len(s) {
+			mark := fmt.Sprintf("long text %d", i)
+			values, long[mark] = slices.Clone(values), s
+			values[i] = mark
+		}
+	}
 	var doc bson.D
 	if err := bson.UnmarshalExtJSON(fmt.Appendf(nil, text, values...), false, &doc); err != nil {
 		panic(err)
 	}
+	if len(long) > 0 {
+		return longTexts(doc, long).(bson.D)
+	}
 	return doc
+}
+
+// longTexts puts long texts in place of their marks: the parser reads a text of millions of equal letters one by one.
+func longTexts(v any, long map[string]string) any {
+	switch v := v.(type) {
+	case string:
+		return cmp.Or(long[v], v)
+	case bson.D:
+		for i := range v {
+			v[i].Value = longTexts(v[i].Value, long)
+		}
+	case bson.A:
+		for i := range v {
+			v[i] = longTexts(v[i], long)
+		}
+	}
+	return v
 }
 
 // raw returns a document written as extended JSON.

@@ -23,7 +23,7 @@ import (
 func TestTheStagesWhenTheConnectionEnds(t *testing.T) {
 	for _, how := range []string{"the client closes it", "the network breaks", "the server hangs up", "the server breaks the protocol"} {
 		t.Run(how, func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(5) {
 				synctest.Test(t, func(t *testing.T) { breakUnderLoad(t, how, seed) })
 			}
 		})
