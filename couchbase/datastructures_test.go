@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 func check(t *testing.T, what string, got any, err error, want any) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/couchbase/search"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // rowsOf are the results of the four services, as far as this test needs them.

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase"
 )
 
-// Each error struct has a text, JSON and an inner error. The comparison with gocb is in interop/gocbcompare.
+// Each error struct has a text, JSON and an inner error. The comparison with gocb is in interop/couchbase/compare.
 func TestErrorStructs(t *testing.T) {
 	reasons := []couchbase.RetryReason{couchbase.KVLockedRetryReason, couchbase.UnknownRetryReason}
 	for _, c := range []struct {

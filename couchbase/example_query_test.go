@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // The test cluster answers each query with the rows that the example gives it.

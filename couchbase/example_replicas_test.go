@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // The active node and the replica both answer.

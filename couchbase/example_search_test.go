@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/couchbase/search"
 	"github.com/holdfast-db/holdfast/couchbase/vector"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // hits is what the search service of the examples answers.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // All vbuckets move while 16 workers add one to their counters: no operation fails, and no addition is lost or doubled.

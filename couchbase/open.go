@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 

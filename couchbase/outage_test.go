@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // TestAnOutageInMilliseconds measures what an outage of 30 s takes of real time, everything included from the start of the servers to the

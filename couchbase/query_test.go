@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/couchbase/search"
 	"github.com/holdfast-db/holdfast/couchbase/vector"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/retry"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 func TestWaitUntilReady(t *testing.T) {

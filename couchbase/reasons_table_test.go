@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/couchbase/search"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"

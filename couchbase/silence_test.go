@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
 // A firewall that forgets a connection drops its packets without a word. The node is well, and new connections to it work.

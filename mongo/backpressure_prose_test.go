@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // The prose tests of Client Backpressure (number 2 was removed), and "Connection Pool Backpressure" of SDAM's test plan.

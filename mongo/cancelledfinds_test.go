@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // An insert behind a slow find whose context ended does not wait for the find's reply, on a pool of one connection.

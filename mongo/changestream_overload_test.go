@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 func labelledOverload(err error) bool {

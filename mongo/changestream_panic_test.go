@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // A request for events that panics has perhaps lost a batch, as one that fails has. The next call resumes, so that each event is

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // counting is a dialer that counts the compressed messages in both directions, by the id of their compressor. Only whole

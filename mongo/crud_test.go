@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // servers runs f with a collection of mongotest over TCP, and with one of the server in HOLDFAST_MONGODB_URI.

@@ -19,7 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // departure is a client that is disconnected in the middle of something.
@@ -462,7 +462,7 @@ func goroutinesOfTheClient() string {
 	var left []string
 	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		ours := strings.Contains(stack, "holdfast/internal/mongo/") || strings.Contains(stack, "holdfast/mongo.(")
-		if ours && !strings.Contains(stack, "mongo/mongotest.") && !strings.Contains(stack, "goroutinesOfTheClient") {
+		if ours && !strings.Contains(stack, "mongotest.") && !strings.Contains(stack, "goroutinesOfTheClient") {
 			left = append(left, stack)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 	"github.com/holdfast-db/holdfast/mongo"
 )
 

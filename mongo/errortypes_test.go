@@ -10,7 +10,7 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // typeOf returns the name of an error's concrete type, as a program finds it that was written for the official driver.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/retry"
 )
 

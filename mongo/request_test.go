@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // The tests of this file check the sentences of "Requests", "Auto-retry" and "Errors" in the Read Preferences document.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/retry"
 )
 

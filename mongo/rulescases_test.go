@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/rules"
+	"github.com/holdfast-db/holdfast/internal/cli/rules"
 )
 
 var allRules = flag.Bool("all-rules", false, "test all cases of the table of rules, not only every pair of their factors")

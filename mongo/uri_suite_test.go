@@ -23,8 +23,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
-	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
 // uriCase is a case of the suites connection-string, uri-options and auth.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/inspect"
+	"github.com/holdfast-db/holdfast/internal/cli/inspect"
 )
 
 type checkCommand struct {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/inspect"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/internal/cli/inspect"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 const cliGuide = "../../docs/CLI.md"

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
-	"github.com/holdfast-db/holdfast/internal/mockcontrol"
+	"github.com/holdfast-db/holdfast/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/cli/mockcontrol"
 )
 
 // couchbaseMock is the flags that only the backend couchbase has.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/inspect"
+	"github.com/holdfast-db/holdfast/internal/cli/inspect"
 )
 
 // deployment has the flags that name a MongoDB deployment, for commands that have no other way to one.

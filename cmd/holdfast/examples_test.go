@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 func TestEachCommandHasExamplesAtTheEndOfItsHelp(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/holdfast-db/holdfast/internal/paint"
-	"github.com/holdfast-db/holdfast/internal/rules"
+	"github.com/holdfast-db/holdfast/internal/cli/paint"
+	"github.com/holdfast-db/holdfast/internal/cli/rules"
 )
 
 type explainCommand struct {

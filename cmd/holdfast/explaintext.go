@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/holdfast-db/holdfast/internal/rules"
+	"github.com/holdfast-db/holdfast/internal/cli/rules"
 )
 
 // toldError is the JSON form of the text of an error. It is stable: fields may be added.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/filelock"
+	"github.com/holdfast-db/holdfast/internal/base/filelock"
 )
 
 // lockName is the lock file in a --dbpath. The process that uses the folder locks it and writes its process id to it.

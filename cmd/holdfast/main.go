@@ -17,7 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 // The exit codes.

@@ -12,9 +12,9 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
-	"github.com/holdfast-db/holdfast/internal/spectest"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 func noEnvironment(string) string { return "" }

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
-	"github.com/holdfast-db/holdfast/internal/report"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/report"
 )
 
 // pageFile is the file of --html. The page is written to a temporary file in the same folder, which then gets the name: a run that

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 // progress prints the progress of a matrix: on a terminal one line that is updated, else a line after each fifth of

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 // feed sends the events of a number of cells, one after another.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 type proveCommand struct {

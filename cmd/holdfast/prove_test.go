@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 func TestTheExitCodeOfCheck(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // serve runs the servers until ctx ends or all of them got the shutdown command.

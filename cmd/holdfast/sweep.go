@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/inspect"
+	"github.com/holdfast-db/holdfast/internal/cli/inspect"
 	"github.com/holdfast-db/holdfast/mongo/once"
 )
 

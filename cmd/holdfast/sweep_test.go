@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/mongo/once"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // leavePending makes updates whose second step is lost: an increment of n of each document.

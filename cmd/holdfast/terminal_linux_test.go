@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // pseudoTerminal returns a terminal with this number of columns, and a function that closes it and returns its output.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongoslog"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 func written(level slog.Level, write func(options.LogSink)) string {

@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // encode returns an argument as BSON: a document or, if arrays are permitted, an array. It is called once for each argument, so all

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/mongo/once"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // world is a standalone server with a collection, and a client of it.

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/mongo/once"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // history is a random run: programs that update one document, two of them with each id, sweeps beside them, and a network that loses and

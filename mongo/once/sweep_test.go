@@ -9,8 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/mongo/once"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // abandonAll makes clients die between the steps: n documents with a pending increment each.

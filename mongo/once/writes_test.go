@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/mongo"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/mongo/once"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // Writes that do no harm the second time survive one lost message; a second one is an error that says what is known.

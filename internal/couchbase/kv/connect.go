@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // Connect returns a connection to the node at an address, "host:port". bucket is the one that it is for, or "" for a connection to the

@@ -15,8 +15,8 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 const all = "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN"

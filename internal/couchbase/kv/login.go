@@ -9,8 +9,8 @@ import (
 
 	"github.com/xdg-go/scram"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
-	"github.com/holdfast-db/holdfast/internal/scramclient"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/scramclient"
 )
 
 // The mechanisms of a login.

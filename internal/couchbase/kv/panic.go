@@ -3,7 +3,7 @@ package kv
 import (
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // The application's dialer, the connections of that, the functions of its TLS configuration, and the functions of a [Config] run on

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // readMore reads once and deals with all packets that have come wholly. It returns how many requests have got their replies. Only the

@@ -12,9 +12,9 @@ import (
 
 	"github.com/xdg-go/scram"
 
+	"github.com/holdfast-db/holdfast/internal/base/memnet"
+	"github.com/holdfast-db/holdfast/internal/base/scramclient"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-	"github.com/holdfast-db/holdfast/internal/memnet"
-	"github.com/holdfast-db/holdfast/internal/scramclient"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/sizedread"
+	"github.com/holdfast-db/holdfast/internal/base/sizedread"
 )
 
 // A header may state 30 MiB. As long as they have not come, they must not be allocated.

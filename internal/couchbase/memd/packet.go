@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/holdfast-db/holdfast/internal/sizedread"
+	"github.com/holdfast-db/holdfast/internal/base/sizedread"
 )
 
 // Packet is one message between a client and a server. A response has a Status, every other packet a VBucket.

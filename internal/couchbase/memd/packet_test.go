@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/holdfast-db/holdfast/internal/sizedread"
+	"github.com/holdfast-db/holdfast/internal/base/sizedread"
 )
 
 // packets are packets as they stand on the wire.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 // Cluster is some nodes with a common log.

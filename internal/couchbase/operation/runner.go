@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/xdg-go/scram"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/scramclient"
+	"github.com/holdfast-db/holdfast/internal/base/scramclient"
 )
 
 // weaker is a server that lists mechanisms of its choice and knows the user by SCRAM-SHA-1 only. It answers a conversation of

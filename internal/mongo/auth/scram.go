@@ -9,7 +9,7 @@ import (
 	"github.com/xdg-go/scram"
 	"github.com/xdg-go/stringprep"
 
-	"github.com/holdfast-db/holdfast/internal/scramclient"
+	"github.com/holdfast-db/holdfast/internal/base/scramclient"
 )
 
 // scramMechanism is SCRAM-SHA-1 or SCRAM-SHA-256.

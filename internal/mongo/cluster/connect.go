@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
-	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // opening is how a connection is opened. The zero opening is that of monitors and probes.

@@ -6,8 +6,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
-	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // unansweredLimit is the time after which the kernel ends a connection whose peer does not answer: keepalives on

@@ -3,7 +3,7 @@ package cluster
 import (
 	"net"
 
-	"github.com/holdfast-db/holdfast/internal/peek"
+	"github.com/holdfast-db/holdfast/internal/base/peek"
 )
 
 // openAndSilent reports, without blocking, whether an idle connection is open and has nothing to read. Without this

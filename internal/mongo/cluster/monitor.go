@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
-	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each

@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // owedReplyLimit is how long a reply is awaited whose operation has ended with its context.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // rttMonitor measures the round trip time of a server at every heartbeat, on a connection of its own, while the monitor's

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
-	"github.com/holdfast-db/holdfast/internal/panicked"
 )
 
 // SRVInterval is the time between two scans of the SRV records of a sharded cluster. Package net does not return the TTL of a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 )
 
 // runSuite runs each JSON file of a folder as a subtest, except those in notRun. It fails if a file in notRun does

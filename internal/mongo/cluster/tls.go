@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // Leniency says which checks of a server's certificate are left out. With InsecureSkipVerify all are.

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // The bulkWrite command has the sequences ops and nsInfo.

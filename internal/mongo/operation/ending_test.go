@@ -7,7 +7,7 @@ import (
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // An application may keep the error of a commit. The next reply on the connection is read into the same buffer.

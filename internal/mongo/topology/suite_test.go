@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 )
 
 // suites are the folders of which every file is run.
@@ -27,8 +27,8 @@ var suites = []string{
 // notRun has the folders of published files that this package's tests do not run, with the reason.
 var notRun = map[string]string{
 	"server-discovery-and-monitoring/tests/monitoring": "about events: run by internal/mongo/cluster",
-	"server-discovery-and-monitoring/tests/unified":    "needs a client and a server: run by interop/spec",
-	"server-selection/tests/logging":                   "needs a client and a server: run by interop/spec",
+	"server-discovery-and-monitoring/tests/unified":    "needs a client and a server: run by interop/mongo/spec",
+	"server-selection/tests/logging":                   "needs a client and a server: run by interop/mongo/spec",
 	"server-selection/tests/in_window":                 "chooses by operation counts, which this package does not keep: run by internal/mongo/cluster",
 }
 

@@ -9,7 +9,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/holdfast-db/holdfast/internal/sizedread"
+	"github.com/holdfast-db/holdfast/internal/base/sizedread"
 )
 
 // The operation codes that this package knows.

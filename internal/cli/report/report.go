@@ -1,0 +1,29 @@
+// Package report writes the result of the counting experiment as one HTML page. The page needs no script and no other file. It has the
+// matrix and, for each cell, the stories of package prove: a chart of the events, and the same events in words. report.go has the template,
+// page.go the data of a page, words.go and faults.go the sentences, chart.go the charts.
+package report
+
+import (
+	_ "embed" // the template and the styles
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/holdfast-db/holdfast/internal/cli/prove"
+)
+
+//go:embed page.html.tmpl
+var markup string
+
+//go:embed page.css
+var styles string
+
+var templates = template.Must(template.New("page").Parse(markup))
+
+// WriteHTML writes the report as an HTML page.
+func WriteHTML(w io.Writer, r *prove.Report) error {
+	if err := templates.Execute(w, newPage(r)); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package cbsimulation
-
-const raceEnabled = false

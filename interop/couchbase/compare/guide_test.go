@@ -1,0 +1,13 @@
+package compare
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/interop/internal/guide"
+)
+
+func TestTheGuideHasEachDifference(t *testing.T) {
+	guide.Check(t, "COUCHBASE.md", slices.Collect(maps.Values(differences)))
+}

@@ -1,0 +1,2 @@
+// Package couchbasetest holds couchbasetest against the official SDK, gocb.
+package couchbasetest

@@ -1,0 +1,88 @@
+package frames
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/interop/couchbase/frames/official"
+	"github.com/holdfast-db/holdfast/interop/couchbase/frames/ours"
+)
+
+var plain = []string{"PLAIN"}
+
+// situations are all calls and all ways to log in.
+var situations = map[string]situation{
+	"every operation and option":  {mechanisms: plain, officials: official.Steps(), ours: ours.Steps()},
+	"reads of a server group":     {mechanisms: plain, serverGroup: "second", officials: official.GroupSteps(), ours: ours.GroupSteps()},
+	"writes without tokens":       {mechanisms: plain, withoutTokens: true, version: "6.0.0", officials: official.ObserveSteps(), ours: ours.ObserveSteps()},
+	"login by default":            {},
+	"login with SCRAM-SHA512":     {mechanisms: []string{"SCRAM-SHA512"}},
+	"login with SCRAM-SHA256":     {mechanisms: []string{"SCRAM-SHA256"}},
+	"login with SCRAM-SHA1":       {mechanisms: []string{"SCRAM-SHA1"}},
+	"login with one of several":   {mechanisms: []string{"SCRAM-SHA256", "PLAIN", "SCRAM-SHA512"}},
+	"login of an odd user":        {user: "a,b=c=2C é"},
+	"login of an odd user, PLAIN": {user: "a,b=c=2C é", mechanisms: plain},
+	"TLS":                         {tls: true},
+	"TLS and SCRAM":               {tls: true, mechanisms: []string{"SCRAM-SHA512"}},
+	"TLS and a certificate":       {tls: true, certificate: true},
+}
+
+// comparison counts.
+type comparison struct{ calls, unexplained, explained int }
+
+// TestThePacketsAreThoseOfGocb compares the packets of all operations and options byte for byte, and those of the logins.
+func TestThePacketsAreThoseOfGocb(t *testing.T) {
+	var c comparison
+	known := make(map[string]bool)
+	for _, name := range slices.Sorted(maps.Keys(situations)) {
+		t.Run(name, func(t *testing.T) {
+			s := situations[name]
+			want, got := s.officialRecording(t), s.ourRecording(t)
+			for name := range want.steps {
+				known[name] = true
+			}
+			c.steps(t, got, want)
+			c.handshake(t, got.handshake, want.handshake)
+		})
+	}
+	for name := range differences {
+		if !known[name] {
+			t.Errorf("there is no step %q", name)
+		}
+	}
+	t.Logf("%d calls were compared; %d differ, with a reason", c.calls, c.explained)
+	t.Logf("\nfigure cb-bytes-unexplained %d", c.unexplained)
+}
+
+// steps compares the packets of calls.
+func (c *comparison) steps(t *testing.T, got, want recording) {
+	t.Helper()
+	c.calls += len(want.steps)
+	for _, name := range slices.Sorted(maps.Keys(want.steps)) {
+		reason := differences[name]
+		switch {
+		case want.steps[name] == "":
+			t.Errorf("%s: gocb sent nothing", name)
+		case got.steps[name] != want.steps[name] && reason == "":
+			c.unexplained++
+			t.Errorf("%s:\n--- ours\n%s\n--- gocb\n%s", name, got.steps[name], want.steps[name])
+		case got.steps[name] == want.steps[name] && reason != "":
+			t.Errorf("%s: the packets are the same; delete its row", name)
+		case reason != "" && !onlyFor(reason, name, got, want):
+			c.unexplained++
+			t.Errorf("%s: the packets do not only differ because %s:\n--- ours\n%s\n--- gocb\n%s", name, reason, got.steps[name], want.steps[name])
+		case reason != "":
+			c.explained++
+		}
+	}
+}
+
+// handshake compares the packets from the connect to the first map.
+func (c *comparison) handshake(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		c.unexplained++
+		t.Errorf("handshake:\n--- ours\n%s\n--- gocb\n%s", got, want)
+	}
+}

@@ -1,0 +1,36 @@
+package simulation
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
+)
+
+// TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector. It begins with
+// two moves of each of the 1,024 vbuckets, in which no operation may fail; then come the faults.
+func TestTCP(t *testing.T) {
+	duration := 5 * time.Second
+	if raceEnabled && !testing.Short() {
+		duration = time.Minute
+	}
+	s := onTCP(*fromFlag, duration)
+	if testing.Short() {
+		s.vbuckets = 64
+	}
+	goroutines := runtime.NumGoroutine()
+	l := lead(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if n, all := simcheck.AwaitGoroutines(ctx, goroutines); n > 0 {
+		l.history.violated("leak", "%d goroutines are left:\n%s", n, all)
+	}
+	l.report(t, l.check())
+	t.Logf("%d calls, %d of them while all vbuckets moved twice in %v, %d faults, %v", len(l.history.calls), l.moved, l.moving, len(l.hits), l.lasted)
+	// How many operations a machine makes in this time is its own affair.
+	if few := 10 * l.workers; l.lasted < duration || l.moved < l.workers || len(l.history.calls) < 2*few && !testing.Short() {
+		t.Errorf("%d calls, %d of them while vbuckets moved, %v; want more", len(l.history.calls), l.moved, l.lasted)
+	}
+}

@@ -1,2 +1,0 @@
-// Package couchbasetest holds couchbase/couchbasetest against the official SDK, gocb.
-package couchbasetest

@@ -1,3 +1,0 @@
-// Package gocbfailover measures how soon gocb and package couchbase get on after a node has failed, from the moment when the newer
-// cluster map exists. It has only tests.
-package gocbfailover

@@ -1,7 +1,0 @@
-//go:build ours
-
-package gocbfailures
-
-import "github.com/holdfast-db/holdfast/couchbase"
-
-type failedAction = couchbase.FailedRetryAction

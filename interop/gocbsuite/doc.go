@@ -1,3 +1,0 @@
-// Package gocbsuite runs the integration tests of gocb, the official SDK, against couchbase/couchbasetest. The tests are those of
-// gocb's module as it is published: nothing of them is copied or changed. Two lists say which of them pass, and why the others do not.
-package gocbsuite

@@ -1,0 +1,75 @@
+package languages
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/mutant"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+var steps = []string{"crud", "cursor", "transaction", "change stream", "lost reply", "fail-over"}
+
+// TestInstall installs what the clients need and builds their programs. The folders are kept, so TestScenario downloads nothing afterwards.
+func TestInstall(t *testing.T) {
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) { c.prepare(t) })
+	}
+}
+
+// TestScenario plays the scenario with each client and looks, from the server's side, whether what it was about happened.
+func TestScenario(t *testing.T) {
+	for _, c := range clients() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.prepare(t)
+			t.Run("all steps", c.allSteps)
+			t.Run("a write that is applied twice is noticed", c.appliedTwice)
+		})
+	}
+}
+
+func (c *client) allSteps(t *testing.T) {
+	set := newSet(t)
+	w := watch(set)
+	killOnce(set, c.crashAt())
+	term := set.Term()
+	stdout, stderr, err := c.play(t, credentials(set))
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, stdout, stderr)
+	}
+	if want := "ok " + strings.Join(steps, "\nok ") + "\n"; stdout != want {
+		t.Errorf("it printed %q, want %q", stdout, want)
+	}
+	v := verifier{t, set, w}
+	v.driver(c.driver)
+	v.documents()
+	v.commands()
+	v.reading()
+	v.lostReply()
+	v.failOvers(term, c.crashAt())
+}
+
+// appliedTwice is the control: on a server that forgets what it has executed, the program fails at the step that looks.
+func (c *client) appliedTwice(t *testing.T) {
+	set := newSet(t, mutant.ServerOption[mongotest.Option](mutant.Server{NoDeduplication: true}))
+	stdout, stderr, err := c.play(t, credentials(set))
+	if err == nil || !strings.HasSuffix(stdout, "ok change stream\n") || !strings.HasPrefix(stderr, "lost reply: ") {
+		t.Errorf("%v\n%s%s", err, stdout, stderr)
+	}
+}
+
+const user, password = "clerk", "fox & hounds"
+
+func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
+	t.Helper()
+	return mongotest.RunReplicaSetT(t, 3, append(opts,
+		mongotest.Users(mongotest.User{Name: user, Password: password, Mechanisms: []string{"SCRAM-SHA-256"}}),
+		mongotest.ElectionTimeout(500*time.Millisecond), mongotest.JournalLimit(10000))...)
+}
+
+func credentials(set *mongotest.Deployment) string {
+	return strings.Replace(set.URI(), "mongodb://", "mongodb://"+url.UserPassword(user, password).String()+"@", 1)
+}

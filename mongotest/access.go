@@ -1,0 +1,347 @@
+package mongotest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
+// transaction kept it from writing, so apply begins by forgetting what it noted before.
+func (x *exec) writing(apply func() error) error {
+	return x.writingParts(func() error { return x.attemptLocked(x.result.entries, apply) })
+}
+
+// writingParts is writing for a command that may write much. All that run writes, it writes in parts.
+func (x *exec) writingParts(run func() error) error {
+	rs, m := x.conn.set, x.conn.member
+	if rs.config.standalone {
+		if err := x.command.writeConcern.CheckStandalone(); err != nil {
+			return err
+		}
+	}
+	if err := x.checkOplog(x.command.full); err != nil {
+		return err
+	}
+	rs.mu.Lock()
+	err := x.writableLocked()
+	if x.result.term = m.term; err != nil {
+		rs.mu.Unlock()
+		return err
+	}
+	release := func() {}
+	if x.command.afterApply != nil {
+		release = m.holdLocked()
+	}
+	x.takenLocked()
+	err = run()
+	if failed := x.failWriteLocked(); failed != nil {
+		err = failed
+	}
+	if x.evaluation.held.cut {
+		err = errHangUp
+	}
+	x.evaluation.held.locked = false
+	if x.result.within == nil {
+		x.result.applied = m.data.Log.Last()
+	}
+	x.addEntries()
+	m.publishLocked()
+	rs.mu.Unlock()
+	if x.command.afterApply != nil {
+		defer release() // also where afterApply ends the goroutine, as t.Fatal does
+		x.command.afterApply()
+	}
+	return err
+}
+
+// awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
+func (x *exec) awaitUnlockLocked() error {
+	m := x.conn.member
+	if err := x.awaitToWriteLocked(func() bool { return m.fsyncLocks == 0 }); err != nil {
+		return err
+	}
+	return x.primaryLocked()
+}
+
+// awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
+// end the wait.
+func (x *exec) awaitToWriteLocked(free func() bool) error {
+	m, term := x.conn.member, x.conn.member.term
+	over := func() bool { return free() || x.conn.epoch != m.epoch || m.role != primary || m.term != term }
+	for !over() {
+		err := x.conn.set.awaitLocked(newWaiter(over), x.conn.done, lookEvery)
+		if errors.Is(err, errTimeout) {
+			err = x.mayGoOn()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBackLocked undoes what the primary wrote after an index and nobody has seen.
+func (m *member) takeBackLocked(since int64) {
+	for m.data.Log.Last() > since {
+		m.data.Undo()
+	}
+	m.matched[m.index] = since
+}
+
+// writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
+func (x *exec) writableLocked() error {
+	m := x.conn.member
+	if err := x.awaitUnlockLocked(); err != nil || !x.command.hasTxn {
+		return err
+	}
+	if x.inTransaction() {
+		return x.joinToWriteLocked()
+	}
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
+	switch {
+	case x.command.txn < s.Active:
+		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
+			"retryable write with txnNumber %d has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
+	case t != nil && t.number == x.command.txn:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
+	case t != nil && t.number < x.command.txn:
+		t.abortLocked()
+	}
+	s.Active = x.command.txn
+	return nil
+}
+
+func (x *exec) primaryLocked() error {
+	switch {
+	case x.conn.epoch != x.conn.member.epoch:
+		return errHangUp
+	case x.conn.member.role != primary:
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+	}
+	return nil
+}
+
+// executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
+func (x *exec) executedLocked(stmt int32) *store.Entry {
+	if !x.command.hasTxn || x.result.within != nil || x.conn.set.config.mutant.NoDeduplication {
+		return nil
+	}
+	return x.conn.member.data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
+}
+
+// sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
+func (x *exec) sessionRefLocked(stmt int32) *store.SessionRef {
+	if !x.command.hasTxn {
+		return nil
+	}
+	return &store.SessionRef{LSID: x.conn.member.data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
+}
+
+// storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
+// statement: a transaction is in the way.
+func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
+	e.NS = x.command.full
+	if err := x.appendLocked(e, stmt, note); err != nil || x.result.within != nil {
+		return err
+	}
+	if c := x.conn.member.data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
+		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
+			gone := &store.Entry{Kind: store.Remove, NS: x.command.full, Key: r.Key, Before: r.Doc}
+			gone.Concern(c.Def)
+			x.conn.member.appendLocked(gone)
+		}
+	}
+	return nil
+}
+
+// makeLocked makes a collection without options. Before 4.4 no transaction makes one.
+func (x *exec) makeLocked(ns string) (*store.Definition, error) {
+	if x.result.within != nil && !x.conn.set.config.version.AtLeast(4, 4) {
+		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
+	}
+	def := store.NewDefinition()
+	return def, x.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
+}
+
+// appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
+// into it makes one.
+func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
+	if err := x.checkOplog(e.NS); err != nil {
+		return err
+	}
+	see := x.collectionLocked
+	if e.Kind.OfCatalog() {
+		see = x.lookupLocked
+	}
+	c, err := see(e.NS)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c != nil:
+		e.Concern(c.Def)
+		if e.Kind == store.Rename {
+			e.Change.Replaces(x.conn.member.data.Collections[e.Change.To])
+		}
+	case e.Kind == store.Create:
+		e.Concern(e.Change.After)
+	case e.Kind == store.Put:
+		made, err := x.makeLocked(e.NS)
+		if err != nil {
+			return err
+		}
+		e.Concern(made)
+	}
+	if note != nil {
+		e.Outcome = &note.outcome
+	}
+	if x.result.within != nil {
+		return x.conflicting(x.result.within.write(e))
+	}
+	m := x.conn.member
+	if len(m.open) > 0 {
+		if x.result.blocker = m.heldLocked(e, m.locksOf(e, c), nil); x.result.blocker != nil {
+			return errBlocked
+		}
+	}
+	if stmt >= 0 {
+		e.Session = x.sessionRefLocked(stmt)
+	}
+	m.appendLocked(e)
+	return nil
+}
+
+// conflicting notes that a transaction cannot go on, so that it is the command that fails and not only a statement.
+func (x *exec) conflicting(err error) error {
+	if err != nil {
+		x.result.conflict = err
+	}
+	return err
+}
+
+// errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
+var errBlocked = errors.New("mongotest: a transaction is in the way")
+
+// collectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
+func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
+	c, err := x.lookupLocked(ns)
+	if c.IsView() {
+		x.result.onView = true
+		return nil, store.NotOnView(ns)
+	}
+	return c, err
+}
+
+// lookupLocked returns the collection or view of a namespace as the command sees it, nil if there is none: in its
+// transaction, at its read concern's snapshot, or as it is.
+func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
+	if x.result.within != nil {
+		c, err := x.result.within.collection(ns)
+		return c, x.conflicting(err)
+	}
+	if ns == store.OplogName {
+		return x.conn.member.oplogLocked(x.result.seen), nil
+	}
+	return x.conn.member.data.Snapshot(ns, x.result.seen), nil
+}
+
+// reading returns with the set's mutex held if the member may answer a read of this command.
+func (x *exec) reading() error {
+	rs, m := x.conn.set, x.conn.member
+	rs.mu.Lock()
+	err := x.readableLocked()
+	if err == nil {
+		err = x.awaitTimesLocked()
+	}
+	if err == nil {
+		err = x.lookLocked()
+	}
+	x.result.term = m.term
+	if err != nil {
+		rs.mu.Unlock()
+	}
+	return err
+}
+
+// look returns what a read of the command's collection looks at, without the mutex.
+func (x *exec) look(q *criteria) (scan, error) {
+	if err := x.reading(); err != nil {
+		return scan{}, err
+	}
+	defer x.conn.set.mu.Unlock()
+	return x.scanLocked(q, (*store.Collection).Frozen)
+}
+
+// lookLocked settles what state of the data the command sees.
+func (x *exec) lookLocked() (err error) {
+	switch {
+	case x.inTransaction():
+		if err := x.primaryLocked(); err != nil {
+			return err
+		}
+		return x.joinLocked()
+	case x.command.readConcern == majorityConcern:
+		x.result.seen, x.result.readAt = x.conn.member.commit, x.readTimeLocked()
+	case x.command.readConcern == snapshotConcern:
+		x.result.seen, err = x.snapshotIndexLocked()
+	}
+	return err
+}
+
+// snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
+// for other reads, unless the read concern names a time.
+func (x *exec) snapshotIndexLocked() (int64, error) {
+	m := x.conn.member
+	switch {
+	case x.command.atTime == 0 && x.inTransaction():
+		return m.data.Log.Last(), nil
+	case x.command.atTime == 0:
+		x.command.atTime = m.data.Log.At(m.commit).TS
+		return m.commit, nil
+	}
+	index := m.data.Log.Last()
+	for ; index > m.data.Log.Base; index-- {
+		if m.data.Log.At(index).TS <= x.command.atTime {
+			return index, nil
+		}
+	}
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld,
+		"Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.command.atTime.Seconds(),
+		x.command.atTime.Increment())
+}
+
+// inTime makes an error reply of a wait that took longer than maxTimeMS.
+func (x *exec) inTime(err error) error {
+	if errors.Is(err, errTimeout) {
+		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return err
+}
+
+func (x *exec) readableLocked() error {
+	switch {
+	case x.conn.epoch != x.conn.member.epoch:
+		return errHangUp
+	case x.conn.member.role == primary:
+		return nil
+	case !x.command.secondaryOk:
+		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	case x.command.readConcern == linearizableConcern:
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
+	case !x.conn.member.config.BearsData() || x.conn.member.stale:
+		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
+	}
+	return nil
+}
+
+// limit is how long the command may wait, negative if it may as long as it wants.
+func (x *exec) limit() time.Duration {
+	if x.command.maxTime == 0 {
+		return -1
+	}
+	return x.command.maxTime
+}

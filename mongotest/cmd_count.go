@@ -1,0 +1,72 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/count/
+
+func cmdCount(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	var s search
+	filter := query.EmptyDocument
+	for i := range x.command.args {
+		if err := s.countField(&x.command.args[i], &filter); err != nil {
+			return err
+		}
+	}
+	if err := s.compile(x, filter); err != nil {
+		return err
+	}
+	docs, _, err := x.matching(&s)
+	if err != nil {
+		return err
+	}
+	x.result.out = wire.AppendInt32(x.result.out, "n", int32(len(docs)))
+	return nil
+}
+
+// matching returns what a count or distinct is about, in a collection or a view, and in which of the two.
+func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
+	p, err := x.look(&s.criteria)
+	if view = x.result.onView; view {
+		docs, err = x.readView(&s.criteria, "query", "")
+	} else if err == nil {
+		docs, err = x.search(s, p)
+	}
+	return docs, view, err
+}
+
+func (s *search) countField(e *wire.Element, filter *[]byte) error {
+	switch string(e.Key) {
+	case "query":
+		*filter = e.Value
+		return query.CheckDocument(*filter)
+	case "limit":
+		return s.countLimit(query.Of(*e))
+	case "skip":
+		s.skip, _ = e.Int64()
+	case "hint":
+		return s.hint.Parse(e)
+	case "collation":
+		return s.parseCollation(e)
+	}
+	return nil
+}
+
+// countLimit reads a limit, whose sign does not matter to a count.
+func (s *search) countLimit(v query.Value) error {
+	if !v.IsNumber() {
+		return mongoerr.Errorf(mongoerr.BadValue, "limit value is not a valid number")
+	}
+	n, refused := query.IntegerOf("limit", v)
+	if refused != "" {
+		return mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
+	}
+	s.limit = max(n, -n)
+	return nil
+}

@@ -1,0 +1,171 @@
+package mongotest
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/create/
+
+func cmdCreate(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.conn.set.config.version.AtLeast(9, 0) {
+		return mongoerr.Errorf(12392800, "Creation of a legacy system.buckets timeseries collection '%s' is not allowed when viewless timeseries "+
+			"feature flag is enabled", x.command.full)
+	}
+	if err := checkSystemName(x.command.db, x.command.coll); err != nil {
+		return err
+	}
+	var o store.Options
+	for i := range x.command.args {
+		known, err := x.optionField(&o, &x.command.args[i])
+		if !known {
+			err = x.createField(&x.command.args[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	idIndex := x.arg("idIndex")
+	if o.Uncollated != nil && !idIndex.Missing() {
+		return o.Uncollated
+	}
+	if err := checkIDCollation(idIndex.Data, o.Collation); err != nil {
+		return err
+	}
+	if err := o.Timeseries.CheckWith(x.command.full, &o); err != nil {
+		return err
+	}
+	note := x.note(0, nil)
+	return x.writing(func() error {
+		err := x.createLocked(&o, note)
+		if err != nil {
+			note.ErrorCode = mongoerr.CodeOf(err)
+		}
+		return err
+	})
+}
+
+// optionField reads an option that is enforced; found says whether it was one of these that the version has.
+func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == store.ImagesOption && !x.conn.set.config.version.HasImages() {
+		return false, nil
+	}
+	switch v := query.Of(*e); string(e.Key) {
+	case "clusteredIndex":
+		if x.conn.set.config.version.AtLeast(5, 3) {
+			if o.Unclustered = (v.Type == bson.TypeBoolean || v.IsNumber()) && !v.True(); !o.Unclustered {
+				o.Clustered, err = store.ParseClustered(v)
+			}
+			return true, err
+		}
+	case "timeseries":
+		if x.conn.set.config.version.AtLeast(5, 0) {
+			if o.Timeseries, err = store.ParseTimeseries(v, x.fixesBuckets()); err == nil {
+				err = o.Timeseries.Check()
+			}
+			return true, err
+		}
+	case "expireAfterSeconds":
+		o.Expires, _ = e.Int64()
+		o.Expiring = true
+		return true, nil
+	}
+	return o.Read(x.command.name, e)
+}
+
+// fixesBuckets reports whether time-series collections have fixedBucketing.
+func (x *exec) fixesBuckets() bool { return x.conn.set.config.version.AtLeast(9, 0) }
+
+func (x *exec) createLocked(o *store.Options, note *noted) error {
+	c, err := x.lookupLocked(x.command.full)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return x.alreadyThere(c.Def, o)
+	}
+	if o.Refused != nil {
+		return o.Refused
+	}
+	def, err := store.DefinitionOf(*o)
+	if err != nil {
+		return err
+	}
+	if o.ViewOn != "" {
+		if strings.HasPrefix(x.command.coll, systemPrefix) {
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "View name cannot start with 'system.', which is reserved for system namespaces")
+		}
+		if err := x.checkViewPipeline(o); err != nil {
+			return err
+		}
+		if err := x.conn.member.data.Collections.CheckView(x.command.full, o); err != nil {
+			return err
+		}
+	}
+	x.conn.member.data.Collate(o)
+	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, note)
+}
+
+// createField reads what create has beside the options that are enforced.
+func (x *exec) createField(e *wire.Element) error {
+	switch string(e.Key) {
+	case "autoIndexId":
+		if x.conn.set.config.version.AtLeast(9, 0) {
+			return fields.Unknown("create", "autoIndexId")
+		}
+		return nil
+	case "idIndex":
+		return checkIDIndex(e.Value)
+	case "storageEngine", "indexOptionDefaults":
+		if len(e.Value) != len(query.EmptyDocument) {
+			return fields.Unsupported("create", string(e.Key))
+		}
+		return nil
+	case "flags": // of which nothing is seen
+		return nil
+	case "temp":
+		if e.True() {
+			return fields.Unsupported("create", "temp")
+		}
+		return nil
+	}
+	return fields.Unsupported("create", string(e.Key))
+}
+
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
+func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
+	if x.result.within != nil || !x.conn.set.config.version.AtLeast(7, 0) {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
+	}
+	if err := x.otherView(&d.Options, wanted); err != nil {
+		return err
+	}
+	if wanted.Uncollated != nil && d.Options.SameButForCollation(wanted) {
+		return wanted.Uncollated
+	}
+	has, want := d.Options.Shown(), wanted.Requested()
+	if query.EqualDocuments(has, wanted.Shown()) {
+		return nil
+	}
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
+	if d.Options.Timeseries != nil {
+		doc = wire.AppendBool(doc, "clusteredIndex", true)
+	}
+	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
+	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.command.full,
+		query.DocumentText(doc), query.DocumentText(want))
+}

@@ -1,0 +1,243 @@
+package mongotest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
+)
+
+const (
+	settingsNamespace = "config.settings"
+	defaultsID        = "ReadWriteConcernDefaults"
+	readDefault       = "defaultReadConcern"
+	writeDefault      = "defaultWriteConcern"
+)
+
+// defaults are the concerns of commands that say none, nil if they have not been set. They are a document of the set's data.
+type defaults struct {
+	read, write []byte
+	at          store.Timestamp // when they were set, 0 for never
+	wall        int64
+}
+
+// defaultsLocked returns the defaults that the member knows of.
+func (m *member) defaultsLocked() defaults {
+	doc := m.settingLocked(defaultsKey)
+	at, wall := query.Lookup(doc, "updateOpTime"), query.Lookup(doc, "updateWallClockTime")
+	if at.Type != bson.TypeTimestamp || wall.Type != bson.TypeDateTime {
+		return defaults{}
+	}
+	return defaults{
+		query.Lookup(doc, readDefault).Data, query.Lookup(doc, writeDefault).Data,
+		store.Timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
+	}
+}
+
+// defaultsKey is the key of the document that has the defaults.
+var defaultsKey = newDefaultsKey()
+
+func newDefaultsKey() string {
+	at, doc := wire.BeginDocument(nil)
+	return string(query.AppendKey(nil, query.Lookup(wire.EndDocument(wire.AppendString(doc, "_id", defaultsID), at), "_id")))
+}
+
+// settingLocked returns the document of the set's own settings that has a key, nil if there is none.
+func (m *member) settingLocked(key string) []byte {
+	c := m.data.Collections[settingsNamespace]
+	if c == nil {
+		return nil
+	}
+	return c.Document(key)
+}
+
+// append writes the defaults behind the fields that a document has.
+func (d defaults) append(dst []byte) []byte {
+	if d.read != nil {
+		dst = wire.AppendDocument(dst, readDefault, d.read)
+	}
+	if d.write != nil {
+		dst = wire.AppendDocument(dst, writeDefault, d.write)
+	}
+	if d.at != 0 {
+		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.Seconds(), d.at.Increment())
+		dst = wire.AppendDateTime(dst, "updateWallClockTime", d.wall)
+	}
+	return wire.EndDocument(dst, 0)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getDefaultRWConcern/
+
+func cmdGetDefaultRWConcern(x *exec) error {
+	if err := x.keepsDefaults(); err != nil {
+		return err
+	}
+	x.appendDefaults()
+	if x.arg("inMemory").True() {
+		x.result.out = wire.AppendBool(x.result.out, "inMemory", true)
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/setDefaultRWConcern/
+
+func cmdSetDefaultRWConcern(x *exec) error {
+	if err := x.keepsDefaults(); err != nil {
+		return err
+	}
+	read, write := x.arg(readDefault), x.arg(writeDefault)
+	if read.Missing() && write.Missing() {
+		return mongoerr.Errorf(mongoerr.BadValue, "At least one of the \"%s\" or \"%s\" fields must be present", readDefault, writeDefault)
+	}
+	var asked defaults
+	var concern writeconcern.Concern
+	var err error
+	if asked.read, err = defaultRead(read.Data); err == nil {
+		asked.write, err = concern.AsDefault(write.Data, x.conn.set.config.version)
+	}
+	if err != nil {
+		return err
+	}
+	err = x.writing(func() error {
+		if refused := x.unsatisfiableLocked(&concern); asked.write != nil && refused != nil {
+			return refused
+		}
+		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
+	})
+	if err == nil {
+		x.conn.set.defaulted.Store(true)
+		x.appendDefaults()
+	}
+	return err
+}
+
+// setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
+func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
+	before := x.conn.member.defaultsLocked()
+	if !read {
+		d.read = before.read
+	}
+	switch {
+	case !write:
+		d.write = before.write
+	case d.write == nil && before.write != nil && x.conn.set.config.version.AtLeast(5, 0):
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
+	}
+	d.at, d.wall = x.conn.member.data.Newest(), time.Now().UnixMilli()
+	return x.keepLocked(d)
+}
+
+// checkDefaultLocked refuses the names of write concerns among which the default one is missing.
+func (m *member) checkDefaultLocked(modes setconfig.Modes) error {
+	var w writeconcern.Concern
+	_ = w.Parse(m.defaultsLocked().write, m.set.config.version) // it was checked when it was set
+	return w.CheckName(modes)
+}
+
+// keepsDefaults returns why the server has no defaults, nil if it has.
+func (x *exec) keepsDefaults() error {
+	switch {
+	case x.conn.set.config.standalone:
+		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
+	case x.conn.set.config.sharded && x.conn.mongos == nil:
+		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
+	}
+	return x.adminOnly()
+}
+
+// defaultRead returns the read concern that may be the default, nil if it is to be none.
+func defaultRead(doc []byte) ([]byte, error) {
+	if len(doc) <= len(query.EmptyDocument) {
+		return nil, nil
+	}
+	var c command
+	if err := c.parseReadConcern(&wire.Element{Type: bson.TypeEmbeddedDocument, Value: doc}); err != nil {
+		return nil, err
+	}
+	for _, name := range [...]string{"afterClusterTime", "atClusterTime"} {
+		if has(doc, name) {
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "'%s' is not suitable for the default read concern", name)
+		}
+	}
+	switch {
+	case c.readConcern == linearizableConcern || c.readConcern == snapshotConcern:
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "level: '%s' is not suitable for the default read concern", c.readConcern)
+	case has(doc, "provenance"):
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'provenance' must be unset in default read concern")
+	}
+	return bytes.Clone(doc), nil
+}
+
+// keepLocked writes the defaults to where the set keeps them.
+func (x *exec) keepLocked(d defaults) error {
+	_, dst := wire.BeginDocument(nil)
+	doc, key, err := store.Prepared(d.append(wire.AppendString(dst, "_id", defaultsID)))
+	if err != nil {
+		return err
+	}
+	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.conn.member.settingLocked(key), After: doc, Whole: true}
+	return x.appendLocked(e, -1, nil)
+}
+
+// appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
+func (x *exec) appendDefaults() {
+	x.conn.set.mu.Lock()
+	d, majority := x.conn.member.defaultsLocked(), x.conn.set.majorityByDefault
+	x.conn.set.mu.Unlock()
+	local, readFrom, writeFrom := d.wall, "global", "global"
+	if d.at == 0 {
+		local = time.Now().UnixMilli()
+	}
+	sources := x.conn.set.config.version.AtLeast(5, 0)
+	if d.read == nil && sources {
+		_, dst := wire.BeginDocument(nil)
+		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
+	}
+	if d.write == nil {
+		writeFrom = "implicit"
+	}
+	if d.write == nil && majority {
+		_, dst := wire.BeginDocument(nil)
+		dst = wire.AppendInt32((&writeconcern.Concern{}).AppendW(dst), "wtimeout", 0)
+		d.write = wire.EndDocument(dst, 0)
+	}
+	_, dst := wire.BeginDocument(nil)
+	whole := d.append(dst)
+	x.result.out = append(x.result.out, whole[4:len(whole)-1]...)
+	if sources {
+		x.result.out = wire.AppendString(x.result.out, "defaultWriteConcernSource", writeFrom)
+		x.result.out = wire.AppendString(x.result.out, "defaultReadConcernSource", readFrom)
+	}
+	x.result.out = wire.AppendDateTime(x.result.out, "localUpdateWallClockTime", local)
+}
+
+// applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
+// one; of the levels that may be a default only majority is another than none.
+func (x *exec) applyDefaults() {
+	if !x.conn.set.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
+		return
+	}
+	x.conn.set.mu.Lock()
+	d := x.conn.member.defaultsLocked()
+	x.conn.set.mu.Unlock()
+	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
+		x.command.readConcern = majorityConcern
+	}
+	if !x.command.spec.write || x.command.writeConcern.Given || d.write == nil {
+		return
+	}
+	given := x.command.writeConcern
+	if err := x.command.writeConcern.Parse(d.write, x.conn.set.config.version); err != nil || given.Present {
+		x.command.writeConcern.Timeout = given.Timeout
+		return
+	}
+	x.command.writeConcern.Custom = true
+}

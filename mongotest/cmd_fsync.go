@@ -1,0 +1,55 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/fsync/
+
+func cmdFsync(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	lock := x.arg("lock")
+	switch {
+	case !lock.True():
+		x.result.out = wire.AppendInt32(x.result.out, "numFiles", 1)
+		return nil
+	case x.conn.mongos != nil:
+		return fields.Unsupported("fsync", "lock")
+	}
+	m := x.conn.member
+	x.conn.set.mu.Lock()
+	m.fsyncLocks++
+	n := m.fsyncLocks
+	x.conn.set.mu.Unlock()
+	x.result.out = wire.AppendString(x.result.out, "info", "now locked against writes, use db.fsyncUnlock() to unlock")
+	x.result.out = wire.AppendInt64(x.result.out, "lockCount", n)
+	x.result.out = wire.AppendString(x.result.out, "seeAlso", "http://dochub.mongodb.org/core/fsynccommand")
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/fsyncUnlock/
+
+func cmdFsyncUnlock(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	if x.conn.mongos != nil {
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: fsyncUnlock at a mongos is not supported")
+	}
+	rs, m := x.conn.set, x.conn.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if m.fsyncLocks == 0 {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "fsyncUnlock called when not locked")
+	}
+	m.fsyncLocks--
+	m.notifyReplication()
+	rs.changedLocked()
+	x.result.out = wire.AppendString(x.result.out, "info", "fsyncUnlock completed")
+	x.result.out = wire.AppendInt64(x.result.out, "lockCount", m.fsyncLocks)
+	return nil
+}

@@ -1,0 +1,192 @@
+package mongotest
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/getMore/
+
+func cmdGetMore(x *exec) error {
+	switch x.command.first.Type {
+	case bson.TypeInt64:
+	case bson.TypeNull:
+		return fields.Missing("getMore", "getMore")
+	default:
+		return fields.WrongType("getMore", "getMore", x.command.first.Type, "long")
+	}
+	id, _ := x.command.first.Integer()
+	coll, size := "", int64(math.MaxInt64)
+	for i := range x.command.args {
+		e := &x.command.args[i]
+		switch string(e.Key) {
+		case "collection":
+			coll = string(e.Text())
+		case "batchSize":
+			if n, _ := e.Int64(); n > 0 {
+				size = n
+			}
+		}
+	}
+	x.result.target = x.command.db + "." + coll
+	c, err := x.takeCursor(id, x.result.target)
+	if err != nil {
+		return err
+	}
+	err = x.nextBatch(c, size)
+	more := err == nil && !c.exhausted()
+	x.returnCursor(c, more)
+	if more && x.mayStream() {
+		x.result.streaming = true
+		x.result.out[wire.HeaderLength] |= byte(wire.MoreToCome)
+	}
+	return err
+}
+
+// nextBatch answers with what the cursor has next.
+func (x *exec) nextBatch(c *cursor, size int64) error {
+	docs, err := x.awaitBatch(c, size)
+	if err != nil {
+		return err
+	}
+	at, dst := wire.BeginEmbedded(x.result.out, "cursor")
+	if dst, err = x.appendBatch(dst, c, "nextBatch", docs); err != nil {
+		return x.executing("getMore", err)
+	}
+	x.result.out = c.appendIdentity(dst, at)
+	c.use.docs, c.use.batches, c.use.last = c.use.docs+int64(len(docs)), c.use.batches+1, time.Now()
+	return nil
+}
+
+// patience is how long a getMore waits for something to return if it does not say so itself.
+const patience = time.Second
+
+// awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty.
+func (x *exec) awaitBatch(c *cursor, size int64) ([][]byte, error) {
+	limit := patience
+	if x.command.maxTime > 0 {
+		limit = x.command.maxTime
+	}
+	deadline := time.Now().Add(limit)
+	for {
+		docs, err := c.batch(x, size)
+		switch {
+		case err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled: // the real server tells that as it is
+			return nil, x.executing("getMore", err)
+		case err != nil || len(docs) > 0 || !c.await || c.exhausted():
+			return docs, err
+		}
+		if more, err := x.awaitNews(c, time.Until(deadline)); !more {
+			return nil, err
+		}
+	}
+}
+
+// awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
+func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) {
+	rs, m := x.conn.set, x.conn.member
+	rs.rest()
+	defer rs.active.Add(1)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	w := newWaiter(func() bool {
+		switch {
+		case x.conn.epoch != m.epoch:
+			err = errHangUp // a mongos tells that otherwise than a cursor that was killed
+		case m.cursors[c.id] != c:
+			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
+		default:
+			more = c.feed.newsLocked(x)
+		}
+		return more || err != nil
+	})
+	if end := rs.awaitLocked(w, x.conn.done, max(limit, 0)); errors.Is(end, errHangUp) {
+		return false, errHangUp
+	}
+	return more, err
+}
+
+// takeCursor returns a cursor that nobody else may use until returnCursor.
+func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	if x.conn.epoch != x.conn.member.epoch {
+		return nil, errHangUp
+	}
+	c := x.conn.member.cursors[id]
+	if x.conn.mongos != nil && x.conn.mongos.cursors[id] == nil {
+		c = nil // it was opened through another one
+	}
+	switch {
+	case c == nil:
+		return nil, mongoerr.Errorf(mongoerr.CursorNotFound, "cursor id %d not found", id)
+	case c.pinned:
+		return nil, mongoerr.Errorf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
+	case c.ns != ns:
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
+			ns, c.ns)
+	}
+	if c.user != "" && c.user != x.userName() {
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", id)
+	}
+	if err := x.belongs(c); err != nil {
+		return nil, err
+	}
+	if x.command.timed && !c.await {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+	}
+	if err := c.origin.checkLocked(x.conn.member); err != nil {
+		delete(x.conn.member.cursors, id)
+		if x.conn.mongos != nil {
+			delete(x.conn.mongos.cursors, id)
+		}
+		return nil, err
+	}
+	_, x.result.watches = c.feed.(*changeStream)
+	if err := x.failGetMoreLocked(c); err != nil {
+		return nil, err
+	}
+	if err := x.limitCursorLocked(c); err != nil {
+		return nil, err
+	}
+	c.pinned = true
+	return c, nil
+}
+
+// returnCursor ends the use of a cursor, which is forgotten unless it is kept.
+func (x *exec) returnCursor(c *cursor, keep bool) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	c.pinned = false
+	if !keep && x.conn.member.cursors[c.id] == c {
+		delete(x.conn.member.cursors, c.id)
+		if x.conn.mongos != nil {
+			delete(x.conn.mongos.cursors, c.id)
+		}
+	}
+}
+
+// dropCursor forgets a cursor and reports whether it was there.
+func (x *exec) dropCursor(id int64) bool {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	m := x.conn.member
+	if x.conn.mongos != nil {
+		m = x.conn.mongos.cursors[id]
+		delete(x.conn.mongos.cursors, id)
+	}
+	if m == nil {
+		return false
+	}
+	_, ok := m.cursors[id]
+	delete(m.cursors, id)
+	x.conn.set.changedLocked() // who waits for more of it
+	return ok
+}

@@ -1,0 +1,122 @@
+package mongotest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/insert/
+
+// insertion is one document to insert, or why it cannot be.
+type insertion struct {
+	doc   []byte
+	key   string
+	ownID bool // the document came with its _id
+	err   error
+}
+
+func cmdInsert(x *exec) error {
+	if err := x.targetOf("documents"); err != nil {
+		return err
+	}
+	ordered, err := x.orderedArg()
+	if err != nil {
+		return err
+	}
+	docs, err := x.batchDocuments("documents")
+	if err != nil {
+		return err
+	}
+	list := make([]insertion, len(docs))
+	for i, doc := range docs {
+		list[i] = x.prepareInsertion(doc)
+		x.note(x.statementID(i), list[i].doc)
+	}
+	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.insertOneLocked(&list[i], i, o) })
+}
+
+func (x *exec) prepareInsertion(doc []byte) insertion {
+	if err := query.CheckDocument(doc); err != nil {
+		return insertion{doc: slices.Clone(doc), err: err}
+	}
+	if len(doc) > query.MaxDocumentSize {
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
+			"object to insert too large. size in bytes: %d, max "+
+				"size: %d", len(doc), query.MaxDocumentSize)}
+	}
+	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow,
+			"cannot insert document because it exceeds %d levels of nesting",
+			query.MaxStoredNesting)}
+	}
+	if !x.conn.set.config.version.StoresDollars() {
+		if err := store.CheckInsertedNames(doc); err != nil {
+			return insertion{doc: slices.Clone(doc), err: err}
+		}
+	}
+	kept, key, err := store.Prepared(query.Stamped(doc, time.Now()))
+	if err != nil {
+		return insertion{doc: slices.Clone(doc), err: err}
+	}
+	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
+}
+
+// insertOneLocked executes one statement and reports whether it went well.
+func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
+	note := x.result.entries[i]
+	stmt := note.StatementID
+	if x.executedBeforeLocked(note, o) != nil {
+		return true
+	}
+	err := in.err
+	if err == nil {
+		err = x.measuredLocked(in)
+	}
+	key := in.key
+	if err == nil {
+		key, err = x.keyLocked(key, in.doc)
+	}
+	if err == nil {
+		err = x.admissibleLocked(key, in.doc, true)
+	}
+	if err == nil {
+		err = x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, stmt, note)
+	}
+	if err != nil {
+		o.fail(i, note, err)
+		return false
+	}
+	o.n++
+	return true
+}
+
+// keyLocked returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
+func (x *exec) keyLocked(plain string, doc []byte) (string, error) {
+	c, err := x.collectionLocked(x.command.full)
+	if c == nil || c.Def.Options.Collation == nil || c.Def.Options.Timeseries != nil {
+		return plain, err
+	}
+	return c.Def.IDKey(query.Lookup(doc, "_id")), nil
+}
+
+// measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
+func (x *exec) measuredLocked(in *insertion) error {
+	c, err := x.collectionLocked(x.command.full)
+	if c == nil || c.Def.Options.Timeseries == nil {
+		return err
+	}
+	if x.result.within != nil {
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot insert into a time-series collection in a multi-document transaction: %s",
+			x.command.full)
+	}
+	ts := c.Def.Options.Timeseries
+	if in.key, err = ts.KeyOf(in.doc); err == nil {
+		in.doc = ts.Measurement(in.doc, in.ownID)
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package mongotest
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
+
+func cmdReplSetFreeze(x *exec) error {
+	if err := x.adminOfSet(); err != nil {
+		return err
+	}
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	seconds, ok := x.command.first.Integer()
+	if !ok || seconds < 0 {
+		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
+	}
+	rs, m := x.conn.set, x.conn.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if m.role == primary {
+		return mongoerr.Errorf(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+	}
+	m.frozen = time.Now().Add(time.Duration(seconds) * time.Second)
+	if seconds == 0 {
+		m.frozen = time.Time{}
+		x.result.out = wire.AppendString(x.result.out, "info", "unfreezing")
+	}
+	return nil
+}

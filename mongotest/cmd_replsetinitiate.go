@@ -1,0 +1,220 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/replSetInitiate/
+
+func cmdReplSetInitiate(x *exec) error {
+	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
+		return err
+	}
+	rs := x.conn.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	c, err := x.initialConfigLocked()
+	switch {
+	case rs.initiation != uninitiated:
+		e := mongoerr.Errorf(mongoerr.AlreadyInitialized, "already initialized")
+		e.Extra = wire.AppendString(nil, "info", "try querying local.system.replset to see current configuration")
+		return e
+	case err != nil:
+		return invalidConfig(err)
+	}
+	rs.initiation = initiating
+	defer func() {
+		if rs.initiation == initiating {
+			rs.initiation = uninitiated
+		}
+	}()
+	return rs.initiateLocked(x, c)
+}
+
+// invalidConfig is an error about a configuration as replSetInitiate tells of it.
+func invalidConfig(err error) error {
+	e := mongoerr.From(err)
+	if e.Code == mongoerr.NotImplemented {
+		return e
+	}
+	return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", e.Message)
+}
+
+// initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
+func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
+	rs := x.conn.set
+	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.electionTimeout.Milliseconds()}
+	if doc := x.command.first.Data; x.command.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
+		if err := query.CheckDocument(doc); err != nil {
+			return nil, err
+		}
+		if err := c.Read(slices.Clone(doc)); err != nil {
+			return nil, err
+		}
+	} else {
+		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
+		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.addr)
+		c.Members = []setconfig.HostedMember{{Host: x.conn.member.addr, Member: setconfig.New(0)}}
+	}
+	if c.Name != rs.config.setName {
+		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
+			"Attempting to initiate a replica set with name %s, but command line reports %s; "+
+				"rejecting", c.Name, rs.config.setName)
+	}
+	return c, c.Check()
+}
+
+// initiateLocked makes the set. It gives up the mutex while other processes are asked.
+func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
+	self, err := rs.selfLocked(x.conn.member, c)
+	if err != nil {
+		return err
+	}
+	joining, err := rs.prepareLocked(x.conn.member, self, c)
+	if err != nil {
+		return err
+	}
+	err = rs.joinLocked(joining)
+	if err == nil && (rs.closed || x.conn.epoch != x.conn.member.epoch) {
+		err = errHangUp
+	}
+	if err != nil {
+		closeListeners(joining)
+		return err
+	}
+	x.conn.member.addr = c.Members[self].Host
+	rs.electionTimeout = time.Duration(c.Timeout) * time.Millisecond
+	if c.Modes != nil {
+		rs.modes = c.Modes
+	}
+	rs.admitLocked(joining)
+	for _, m := range c.Members {
+		rs.serverAtLocked(m.Host).member.config = m.Member
+	}
+	rs.beginLocked(x.conn.member)
+	return nil
+}
+
+// selfLocked returns which of a configuration's members this server is.
+func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
+	isSelf := func(host string) bool { return host == m.addr }
+	if rs.config.processes != nil {
+		isSelf = rs.config.processes.IsSelf
+	}
+	const about = "new configuration with {version: 1, term: 0} for replica set"
+	self := slices.IndexFunc(c.Members, func(m setconfig.HostedMember) bool { return isSelf(m.Host) })
+	switch {
+	case self < 0:
+		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.Name)
+	case !c.Members[self].Electable():
+		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
+			c.Members[self].Host, c.Members[self].ID, about, c.Name)
+	}
+	for _, other := range c.Members[self+1:] {
+		if isSelf(other.Host) {
+			return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
+				"The hosts %s and %s all map to this node in %s %s", c.Members[self].Host, other.Host,
+				about, c.Name)
+		}
+	}
+	return self, nil
+}
+
+// prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
+// servers or leaves out known ones.
+func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial) ([]*member, error) {
+	var joining []*member
+	var unknown []string
+	for i, m := range c.Members {
+		switch {
+		case i == self || rs.serverAtLocked(m.Host) != nil:
+		case rs.config.processes == nil:
+			unknown = append(unknown, m.Host+" failed with Connection refused")
+		default:
+			member := newMember(rs, len(rs.members)+len(joining))
+			member.config.Removed = true
+			member.addr = m.Host
+			joining = append(joining, member)
+		}
+	}
+	for _, m := range rs.members {
+		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.addr }) {
+			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
+		}
+	}
+	if unknown != nil {
+		return nil, noQuorum(unknown...)
+	}
+	return joining, nil
+}
+
+// quorumTimeout is how long replSetInitiate waits for other processes: as long as a heartbeat may take.
+const quorumTimeout = 10 * time.Second
+
+// joinLocked is join without the mutex, which is taken again also where Processes.Join ends the goroutine.
+func (rs *Deployment) joinLocked(joining []*member) error {
+	rs.mu.Unlock()
+	defer rs.mu.Lock()
+	return rs.join(joining)
+}
+
+// join makes other processes hand their clients on to members that stand for them.
+func (rs *Deployment) join(joining []*member) error {
+	if len(joining) == 0 {
+		return nil
+	}
+	list := make([]JoiningMember, len(joining))
+	for i, m := range joining {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return noQuorum(err.Error())
+		}
+		m.listener = l
+		list[i] = JoiningMember{Member: m.index, Address: m.addr, Served: l.Addr().String()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
+	defer cancel()
+	if err := rs.config.processes.Join(ctx, list); err != nil {
+		return noQuorum(err.Error())
+	}
+	return nil
+}
+
+func closeListeners(members []*member) {
+	for _, m := range members {
+		if m.listener != nil {
+			_ = m.listener.Close()
+		}
+	}
+}
+
+func noQuorum(reasons ...string) error {
+	return mongoerr.Errorf(mongoerr.NodeNotFound,
+		"replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
+		strings.Join(reasons, ", "))
+}
+
+// admitLocked makes members part of the set and begins to serve their clients.
+func (rs *Deployment) admitLocked(joining []*member) {
+	for _, m := range joining {
+		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
+	}
+	rs.cut = nil
+	for range rs.members {
+		rs.cut = append(rs.cut, make([]bool, len(rs.members)))
+	}
+	for _, m := range joining {
+		rs.wg.Go(m.replicate)
+		rs.wg.Go(func() { rs.acceptAll(m.listener, func(nc net.Conn) bool { return rs.accept(&m.server, nc) }) })
+	}
+}

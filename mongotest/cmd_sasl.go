@@ -1,0 +1,236 @@
+package mongotest
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/xdg-go/scram"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// https://github.com/mongodb/specifications/blob/master/source/auth/auth.md
+
+// dialogue is an authentication under way on a connection.
+type dialogue struct {
+	scram     *scram.ServerConversation
+	db        string
+	skipEmpty bool // the client does not want the empty exchange at the end
+	proved    bool // only that exchange is left
+}
+
+var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
+
+func cmdSaslStart(x *exec) error {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.set.enablesPlain() {
+		return x.plain()
+	}
+	d, payload, err := x.saslStart(x.command.raw, x.command.db)
+	if err != nil {
+		return err
+	}
+	return x.saslStep(d, payload)
+}
+
+// saslStart reads a saslStart, of its own or within a hello.
+func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
+	mechanism, payload, opts := query.Lookup(doc, "mechanism"), query.Lookup(doc, "payload"), query.Lookup(doc, "options")
+	if payload.Type != bson.TypeBinary {
+		return nil, "", mongoerr.Errorf(mongoerr.MissingField, "BSON field 'saslStart.payload' is missing but a required field")
+	}
+	d := &dialogue{db: db}
+	if opts.IsDocument() {
+		d.skipEmpty = query.Lookup(opts.Data, "skipEmptyExchange").True()
+	}
+	var generator scram.HashGeneratorFcn
+	name := string(mechanism.Text())
+	switch name {
+	case account.SCRAMSHA1:
+		generator = scram.SHA1
+	case account.SCRAMSHA256:
+		generator = scram.SHA256
+	default:
+		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable,
+			"Received authentication for mechanism %s which is unknown or not enabled", name)
+	}
+	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
+		if a := x.conn.set.user(db, plainName.Replace(user)); a != nil {
+			if c, ok := a.Scram[name]; ok {
+				return c, nil
+			}
+		}
+		return scram.StoredCredentials{}, errAuthentication
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	d.scram = server.NewConversation()
+	return d, string(binaryData(payload)), nil
+}
+
+// plain is PLAIN (RFC 4616): one message with the name and the password. The identity to act as, before them, must be empty or
+// the same name.
+func (x *exec) plain() error {
+	parts := strings.Split(string(binaryData(query.Lookup(x.command.raw, "payload"))), "\x00")
+	if len(parts) != 3 || parts[0] != "" && parts[0] != parts[1] {
+		return errAuthentication
+	}
+	a := x.conn.set.user(x.command.db, parts[1])
+	if a == nil || !a.AcceptsPlain(parts[2]) {
+		return errAuthentication
+	}
+	x.conn.login(x.command.db, parts[1])
+	x.appendSasl(true, "")
+	return nil
+}
+
+// plainName undoes what RFC 5802 does to a name in a message; the library does not.
+var plainName = strings.NewReplacer("=2C", ",", "=3D", "=")
+
+// binaryData returns the bytes of a BSON binary, nil if the value is none.
+func binaryData(v query.Value) []byte {
+	_, data, _ := bson.RawValue{Type: v.Type, Value: v.Data}.BinaryOK()
+	return data
+}
+
+func cmdSaslContinue(x *exec) error {
+	d := x.conn.dialogue
+	if d == nil {
+		return mongoerr.Errorf(mongoerr.ProtocolError, "No SASL session state found")
+	}
+	payload := query.Lookup(x.command.raw, "payload")
+	conversation := query.Lookup(x.command.raw, "conversationId")
+	if id, ok := conversation.Integer(); !ok || id != 1 {
+		return mongoerr.Errorf(mongoerr.ProtocolError, "sasl: Mismatched conversation id")
+	}
+	if d.proved {
+		x.conn.dialogue = nil
+		x.appendSasl(true, "")
+		return nil
+	}
+	return x.saslStep(d, string(binaryData(payload)))
+}
+
+// saslStep takes the next step and writes its answer.
+func (x *exec) saslStep(d *dialogue, payload string) error {
+	x.conn.dialogue = nil
+	answer, err := d.scram.Step(payload)
+	if err != nil || d.scram.Done() && !d.scram.Valid() {
+		return errAuthentication
+	}
+	if !d.scram.Done() {
+		x.conn.dialogue = d
+		x.appendSasl(false, answer)
+		return nil
+	}
+	x.conn.login(d.db, plainName.Replace(d.scram.Username()))
+	if !d.skipEmpty {
+		d.proved, x.conn.dialogue = true, d
+	}
+	x.appendSasl(d.skipEmpty, answer)
+	return nil
+}
+
+func (x *exec) appendSasl(done bool, payload string) {
+	dst := wire.AppendInt32(x.result.out, "conversationId", 1)
+	dst = wire.AppendBool(dst, "done", done)
+	x.result.out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
+}
+
+// login notes who the connection's client is.
+func (c *conn) login(db, name string) { c.who = c.set.user(db, name) }
+
+// https://www.mongodb.com/docs/manual/reference/command/logout/
+
+func cmdLogout(x *exec) error {
+	x.conn.who = nil
+	return nil
+}
+
+// cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
+func cmdAuthenticate(x *exec) error {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) != account.X509 {
+		return mongoerr.Errorf(mongoerr.BadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
+	}
+	subject, err := x.certified(x.command.raw, x.command.db)
+	if err != nil {
+		return err
+	}
+	dst := wire.AppendString(x.result.out, "dbname", account.External)
+	x.result.out = wire.AppendString(dst, "user", subject)
+	return nil
+}
+
+// certified logs in by the certificate, and returns its subject.
+func (x *exec) certified(doc []byte, db string) (string, error) {
+	subject := x.conn.subject()
+	name := query.Lookup(doc, "user")
+	switch {
+	case db != account.External:
+		return "", mongoerr.Errorf(mongoerr.BadValue, "X.509 authentication must always use the $external database.")
+	case subject == "":
+		return "", errAuthentication
+	case name.Type == bson.TypeString && string(name.Text()) != subject:
+		return "", errAuthentication
+	}
+	x.conn.login(account.External, subject)
+	if x.conn.who == nil {
+		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, account.External)
+	}
+	return subject, nil
+}
+
+// speculate answers a hello's attempt to authenticate with it. One that fails is not answered: the client then tries in the
+// usual way.
+func (x *exec) speculate(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return fields.WrongType("hello", "speculativeAuthenticate", e.Type, "object")
+	}
+	db := query.Lookup(doc, "db")
+	at, before := wire.BeginEmbedded(x.result.out, "speculativeAuthenticate")
+	whole := x.result.out
+	x.result.out = before
+	if err := x.speculateOn(doc, string(db.Text())); err != nil {
+		x.result.out, x.conn.dialogue = whole, nil
+		var refused *mongoerr.Error
+		if errors.As(err, &refused) {
+			return nil
+		}
+		return err
+	}
+	x.result.out = wire.EndDocument(x.result.out, at)
+	return nil
+}
+
+func (x *exec) speculateOn(doc []byte, db string) error {
+	if query.Lookup(doc, "authenticate").Missing() {
+		d, payload, err := x.saslStart(doc, db)
+		if err != nil {
+			return err
+		}
+		return x.saslStep(d, payload)
+	}
+	subject, err := x.certified(doc, db)
+	if err == nil {
+		x.result.out = wire.AppendString(wire.AppendString(x.result.out, "dbname", account.External), "user", subject)
+	}
+	return err
+}
+
+// appendMechanisms answers a hello's question which mechanisms a user ("db.name") has.
+func (x *exec) appendMechanisms(e *wire.Element) error {
+	db, name, ok := strings.Cut(string(e.Text()), ".")
+	if !ok {
+		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
+	}
+	if a := x.conn.set.user(db, name); a != nil {
+		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.Mechanisms())
+	}
+	return nil
+}

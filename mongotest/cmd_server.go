@@ -1,0 +1,230 @@
+package mongotest
+
+import (
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/serverStatus/
+
+// Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
+func cmdServerStatus(x *exec) error {
+	rs, s := x.conn.set, x.conn.server
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	up := time.Since(s.started)
+	dst := wire.AppendString(x.result.out, "host", s.addr)
+	dst = wire.AppendString(dst, "version", rs.config.version.String())
+	dst = wire.AppendString(dst, "process", s.process())
+	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
+	dst = wire.AppendDouble(dst, "uptime", up.Truncate(time.Second).Seconds())
+	dst = wire.AppendInt64(dst, "uptimeMillis", up.Milliseconds())
+	dst = wire.AppendInt64(dst, "uptimeEstimate", int64(up.Seconds()))
+	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
+	at, dst := wire.BeginEmbedded(dst, "connections")
+	dst = wire.AppendInt32(dst, "current", int32(len(s.conns)))
+	dst = wire.AppendInt32(dst, "totalCreated", int32(s.accepted))
+	dst = wire.EndDocument(dst, at)
+	at, dst = wire.BeginEmbedded(dst, "metrics")
+	cursor, dst := wire.BeginEmbedded(dst, "cursor")
+	open, dst := wire.BeginEmbedded(dst, "open")
+	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
+	dst = wire.EndDocument(wire.EndDocument(dst, open), cursor)
+	ttl, dst := wire.BeginEmbedded(dst, "ttl")
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.expiration.deleted), "passes", rs.expiration.passes)
+	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
+	if s.mongos == nil && !rs.config.standalone {
+		at, dst = wire.BeginEmbedded(dst, "repl")
+		dst = wire.EndDocument(s.member.appendMembershipLocked(dst, "isWritablePrimary"), at)
+	}
+	at, dst = wire.BeginEmbedded(dst, "storageEngine")
+	dst = wire.AppendString(dst, "name", "mongotest")
+	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
+	dst = wire.AppendBool(dst, "persistent", false)
+	x.result.out = wire.EndDocument(dst, at)
+	return nil
+}
+
+// process is the name of the program that the server stands for.
+func (s *server) process() string {
+	if s.mongos != nil {
+		return "mongos"
+	}
+	return "mongod"
+}
+
+// cursors returns how many are open.
+func (s *server) cursors() int {
+	if s.mongos != nil {
+		return len(s.mongos.cursors)
+	}
+	return len(s.member.cursors)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getCmdLineOpts/
+
+func cmdGetCmdLineOpts(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(x.conn.server.addr)
+	argv := []string{x.conn.server.process(), "--port", port}
+	if x.conn.mongos == nil && !x.conn.set.config.standalone {
+		argv = append(argv, "--replSet", x.conn.set.config.setName)
+	}
+	dst := wire.AppendStrings(x.result.out, "argv", argv)
+	parsed, dst := wire.BeginEmbedded(dst, "parsed")
+	at, dst := wire.BeginEmbedded(dst, "net")
+	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
+	if x.conn.mongos == nil && !x.conn.set.config.standalone {
+		at, dst = wire.BeginEmbedded(dst, "replication")
+		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.set.config.setName), at)
+	}
+	x.result.out = wire.EndDocument(dst, parsed)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/hostInfo/
+
+func cmdHostInfo(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(x.conn.server.addr)
+	at, dst := wire.BeginEmbedded(x.result.out, "system")
+	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
+	dst = wire.AppendString(dst, "hostname", host)
+	dst = wire.AppendInt32(dst, "cpuAddrSize", 64)
+	dst = wire.AppendInt32(dst, "numCores", int32(runtime.NumCPU()))
+	dst = wire.AppendString(dst, "cpuArch", runtime.GOARCH)
+	dst = wire.EndDocument(dst, at)
+	at, dst = wire.BeginEmbedded(dst, "os")
+	dst = wire.EndDocument(wire.AppendString(dst, "type", runtime.GOOS), at)
+	x.result.out = wire.AppendDocument(dst, "extra", query.EmptyDocument)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getLog/
+
+// The log is the journal, as far as it concerns the member.
+func cmdGetLog(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	if x.command.first.Type != bson.TypeString {
+		return fields.WrongType("getLog", "getLog", x.command.first.Type, "string")
+	}
+	var lines []string
+	switch name := string(x.command.first.Text()); name {
+	case "*":
+		x.result.out = wire.AppendStrings(x.result.out, "names", []string{"global", "startupWarnings"})
+		return nil
+	case "global":
+		for _, e := range x.conn.set.Journal() {
+			if e.Member == x.at() {
+				lines = append(lines, e.String())
+			}
+		}
+		lines = lines[max(0, len(lines)-logLines):]
+	case "startupWarnings":
+	default:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "no RamLog named: %s", name)
+	}
+	x.result.out = wire.AppendInt32(x.result.out, "totalLinesWritten", int32(len(lines)))
+	x.result.out = wire.AppendStrings(x.result.out, "log", lines)
+	return nil
+}
+
+// logLines is how many lines getLog has at most.
+const logLines = 1024
+
+// whatsmyuri tells a client from where it is seen.
+func cmdWhatsMyURI(x *exec) error {
+	x.result.out = wire.AppendString(x.result.out, "you", x.conn.plain.RemoteAddr().String())
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/listCommands/
+
+func cmdListCommands(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	var names []string
+	for name, s := range specs {
+		if x.has(s) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, strings.Compare)
+	at, dst := wire.BeginEmbedded(x.result.out, "commands")
+	for _, name := range names {
+		one, d := wire.BeginEmbedded(dst, name)
+		d = wire.AppendString(d, "help", "")
+		d = wire.AppendBool(d, "requiresAuth", !specs[name].open && !specs[name].greeting)
+		dst = wire.EndDocument(d, one)
+	}
+	x.result.out = wire.EndDocument(dst, at)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/profile/
+
+func cmdProfile(x *exec) error {
+	level, ok := x.command.first.Integer()
+	switch {
+	case !ok:
+		return fields.WrongType("profile", "profile", x.command.first.Type, "int")
+	case level > 0:
+		return fields.Unsupported("profile", "profile: 1 and 2")
+	}
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
+		case "slowms", "sampleRate":
+		case "filter":
+			return fields.Unsupported("profile", name)
+		default:
+			return fields.Unknown("profile", name)
+		}
+	}
+	x.result.out = wire.AppendInt32(x.result.out, "was", 0)
+	x.result.out = wire.AppendInt32(x.result.out, "slowms", 100)
+	x.result.out = wire.AppendDouble(x.result.out, "sampleRate", 1)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/appendOplogNote/
+
+func cmdAppendOplogNote(x *exec) error {
+	if err := x.adminOfSet(); err != nil {
+		return err
+	}
+	var data []byte
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) != "data" {
+			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
+		}
+		if data = slices.Clone(x.command.args[i].Document()); data == nil {
+			return fields.WrongType(x.command.name, "data", x.command.args[i].Type, "object")
+		}
+	}
+	if data == nil {
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
+	}
+	note := x.note(0, nil)
+	return x.writing(func() error {
+		return x.appendLocked(&store.Entry{Kind: store.Noop, After: data}, -1, note)
+	})
+}

@@ -1,0 +1,161 @@
+package mongotest
+
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
+
+func cmdCommitTransaction(x *exec) error {
+	return x.endTransaction(func(t *transaction) error {
+		if t != nil && x.command.recovers {
+			t.abortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
+		}
+		switch {
+		case t == nil: // an earlier primary committed it
+			x.result.applied = x.conn.member.data.Log.Last()
+			return nil
+		case t.state == aborted:
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
+		case t.state == running:
+			if len(t.writes) >= longCommit {
+				letOthersPoll()
+			}
+			t.commitLocked()
+		}
+		x.result.applied = t.entry
+		return nil
+	})
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/abortTransaction/
+
+func cmdAbortTransaction(x *exec) error {
+	return x.endTransaction(func(t *transaction) error {
+		switch {
+		case t == nil || t.state == committed:
+			return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
+		case t.state == aborted:
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
+		}
+		t.abortLocked()
+		x.result.applied = x.conn.member.data.Log.Last()
+		return nil
+	})
+}
+
+// endTransaction finds the transaction that the command is of and hands it to end; nil if it was committed before this
+// member became primary.
+func (x *exec) endTransaction(end func(t *transaction) error) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	for i := range x.command.args {
+		if name := string(x.command.args[i].Key); name != "recoveryToken" {
+			return fields.Unknown(x.command.name, name)
+		}
+	}
+	if !x.inTransaction() {
+		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.command.name)
+	}
+	rs, m := x.conn.set, x.conn.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	err := x.primaryLocked()
+	if err == nil && x.command.name == "commitTransaction" {
+		err = x.awaitUnlockLocked()
+	}
+	if x.result.term = m.term; err != nil {
+		return err
+	}
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
+	switch {
+	case x.command.txn < s.Active:
+		return x.tooOld(s)
+	case t != nil && t.number == x.command.txn:
+		return end(t)
+	case s.Committed(x.command.txn):
+		return end(nil)
+	}
+	return x.noSuchTransaction(s)
+}
+
+// inTransaction reports whether the command belongs to a transaction.
+func (x *exec) inTransaction() bool { return x.command.autocommit == autocommitOff }
+
+// retryable reports whether the command is a retryable write.
+func (x *exec) retryable() bool { return x.command.hasTxn && !x.inTransaction() }
+
+// joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
+func (x *exec) joinLocked() error {
+	if x.result.within != nil {
+		return nil
+	}
+	m := x.conn.member
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
+	switch {
+	case x.command.txn < s.Active:
+		return x.tooOld(s)
+	case x.command.begins && x.command.txn == s.Active:
+		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress,
+			"Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
+				"retryable write with the same transaction number has already started.", x.command.txn, sessionName(x.command.lsid))
+	case x.command.begins:
+		at, err := x.snapshotIndexLocked()
+		if err != nil {
+			return err
+		}
+		x.result.within = m.beginLocked(s, x.command.txn, at)
+		x.result.within.use = x.beginUse()
+		return nil
+	case s.Committed(x.command.txn), t != nil && t.number == x.command.txn && t.state == committed:
+		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
+	case t == nil || t.number != x.command.txn:
+		return x.noSuchTransaction(s)
+	case t.state == aborted:
+		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
+	}
+	x.result.within = t
+	return nil
+}
+
+// joinToWriteLocked is joinLocked of a write, which the server's own collections do not take in a transaction.
+func (x *exec) joinToWriteLocked() error {
+	if err := x.joinLocked(); err != nil {
+		return err
+	}
+	if x.command.spec.retryable && strings.HasPrefix(x.command.coll, "system.") {
+		return mongoerr.Errorf(50791, "Cannot write to system collection %s within a transaction.", x.command.full)
+	}
+	return nil
+}
+
+func (x *exec) tooOld(s *store.Session) error {
+	return mongoerr.Errorf(mongoerr.TransactionTooOld,
+		"Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
+			"txnNumber { txnNumber: %d } has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
+}
+
+func (x *exec) noSuchTransaction(s *store.Session) error {
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction,
+		"Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
+		x.command.txn, s.Active)
+}
+
+// abandon ends the transaction in which a statement failed.
+func (x *exec) abandon() {
+	if !x.inTransaction() || x.command.spec.ends {
+		return
+	}
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	if t := x.conn.member.transactions[string(x.command.lsid)]; t != nil && t.number == x.command.txn && x.conn.epoch == x.conn.member.epoch {
+		t.abortLocked()
+	}
+}

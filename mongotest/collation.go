@@ -1,0 +1,99 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/collation/
+
+// collating is how a command or a statement compares strings: by its own collation, or by that of its collection or view.
+type collating struct {
+	collation *collation.Collation // nil if strings are compared by their bytes
+	own       bool                 // the command has one, which may be the simple one
+}
+
+// parseCollation reads a collation. An empty one is as good as none.
+func (c *collating) parseCollation(e *wire.Element) error {
+	found, err := collation.Parse(e.Value)
+	if c.collation = found; len(e.Value) > len(query.EmptyDocument) {
+		c.own = true
+	}
+	return err
+}
+
+// rule is the collation as filters and sorts take it.
+func (c *collating) rule() query.Collation { return c.collation.Rule() }
+
+// inherit gives a command without a collation that of its collection or view. Of two that say the same it takes the collection's, so that
+// the two need not be compared again.
+func (c *collating) inherit(x *exec, ns string) {
+	if of := x.defaultCollation(ns); !c.own || collation.Same(c.collation, of) {
+		c.collation = of
+	}
+}
+
+// fits refuses a collation other than that of the view.
+func (c *collating) fits(view *store.Collection) error {
+	if view.IsView() && !collation.Same(c.collation, view.Def.Options.Collation) {
+		return errViewCollation
+	}
+	return nil
+}
+
+// unfit returns the error of fits if the command is on a view.
+func (x *exec) unfit(c *collating) error {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	return c.fits(x.conn.member.data.Collections[x.command.full])
+}
+
+var errViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation")
+
+// ownCollation reads the collation of one statement of several: a mistake in it is an error of that statement alone.
+func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) }
+
+// defaultCollation returns the collation of a collection or view, nil for none.
+func (x *exec) defaultCollation(ns string) *collation.Collation {
+	m := x.conn.member
+	if !m.data.Collates() {
+		return nil
+	}
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	c := m.data.Collections[ns]
+	if t := m.transactions[string(x.command.lsid)]; x.inTransaction() && t != nil && t.number == x.command.txn {
+		if own, touched := t.data[ns]; touched {
+			c = own
+		}
+	}
+	if c == nil {
+		return nil
+	}
+	return c.Def.Options.Collation
+}
+
+// joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
+func (x *exec) joinedViewsLocked(a *aggregation) error {
+	if a.collation == nil && !x.conn.member.data.Collates() {
+		return nil
+	}
+	involved := store.Joined(a.stages)
+	if t := a.Target(); t != nil && t.DB == x.command.db {
+		involved = append(involved, t.Coll)
+	}
+	for _, coll := range involved {
+		ns := x.command.db + "." + coll
+		view, err := x.lookupLocked(ns)
+		if err != nil {
+			return err
+		}
+		if a.fits(view) != nil {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "%s%s", errViewCollation.Message, ns)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package mongotest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/holdfast-db/holdfast/internal/base/memnet"
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// conn is one client's connection to a server, served by one goroutine.
+type conn struct {
+	set    *Deployment
+	server *server
+	mongos *mongos // nil if the server is a member
+	member *member // who executes its commands; of a mongos, the one that the command in hand was routed to
+	epoch  int64   // of the member's run in which it does so
+	id     int64
+	nc     net.Conn      // with TLS around it, if there is TLS
+	plain  net.Conn      // without
+	done   chan struct{} // closed when the connection is
+	once   sync.Once
+
+	in       []byte
+	x        exec
+	language query.Hooks // what compiles expressions where there is no let
+	waiter   waiter      // for the write concern of the command in hand
+	appName  string
+	shown    shown // by the last hello
+	dealing  bool  // with a message
+	direct   bool  // it is no client's but the test's own: see Command
+
+	balanced bool // it came through a load balancer
+	greeted  bool // by a hello that knows of the load balancer
+
+	codec      wire.Codec
+	compressor wire.Compressor // of the message in hand, if it came compressed
+	compressed bool
+
+	dialogue *dialogue        // the authentication under way
+	who      *account.Account // who has authenticated, nil if nobody
+	rights   rights           // of who
+}
+
+// newConn is called with the set's mutex held.
+func newConn(s *server, nc net.Conn, id int64) *conn {
+	c := &conn{set: s.set, server: s, mongos: s.mongos, member: s.member, epoch: s.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	if s.set.tls != nil {
+		c.nc = tls.Server(nc, s.set.tls)
+	}
+	c.x.conn = c
+	c.language = c.x.plainHooks()
+	c.waiter.ch = make(chan struct{}, 1)
+	return c
+}
+
+// Read reads from the client, and holds back what came while the server is isolated.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.nc.Read(b)
+	if gateErr := c.server.gate.Wait(c.done); gateErr != nil {
+		return 0, gateErr
+	}
+	return n, err
+}
+
+func (c *conn) write(b []byte) error {
+	if err := c.server.gate.Wait(c.done); err != nil {
+		return err
+	}
+	_, err := c.nc.Write(b)
+	return err
+}
+
+// close ends the connection; the client sees its end after the bytes that were written. It may be called from any goroutine.
+func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
+
+// abort ends the connection with a reset.
+func (c *conn) abort() { c.once.Do(func() { close(c.done); testserver.Abort(c.plain) }) }
+
+// gone reports whether the connection was closed by the server.
+func (c *conn) gone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// keep is the largest buffer that a connection keeps between messages, in bytes.
+const keep = 1 << 20
+
+func (c *conn) serve() {
+	defer func() {
+		if failure := recover(); failure != nil {
+			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
+		}
+		if c.dealing { // middleware has ended the goroutine, as t.Fatal does
+			c.set.rest()
+		}
+		c.forget()
+	}()
+	if !c.admitted() {
+		return
+	}
+	r := bufio.NewReaderSize(c, 16<<10)
+	for {
+		if cap(c.in) > keep {
+			c.in = nil
+		}
+		message, err := wire.ReadMessage(r, c.in, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		c.in = message
+		err = c.deal(message)
+		if errors.Is(err, errSilent) {
+			c.swallow(r)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// deal is handle, noted for WaitIdle.
+func (c *conn) deal(message []byte) error {
+	c.dealing = true
+	c.set.active.Add(1)
+	c.processed(len(message))
+	err := c.handle(message)
+	c.set.rest()
+	c.dealing = false
+	return err
+}
+
+// swallow reads what the client still sends until it closes the connection.
+func (c *conn) swallow(r io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := r.Read(buf)
+		c.processed(n)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// processed reports to a network in memory that n bytes of messages have been dealt with. With TLS it is of no use: the
+// network carries more bytes than the messages have.
+func (c *conn) processed(n int) {
+	if mc, ok := c.plain.(*memnet.Conn); ok {
+		mc.Processed(n)
+	}
+}
+
+// forget closes the connection and takes it from the server's list.
+func (c *conn) forget() {
+	c.close()
+	rs := c.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	delete(c.server.conns, c)
+	rs.changedLocked()
+}
+
+// errSilent leaves the connection open without ever answering on it.
+var errSilent = errors.New("mongotest: the connection has fallen silent")
+
+func (c *conn) handle(message []byte) error {
+	h, err := wire.ParseHeader(message)
+	if err != nil {
+		return err
+	}
+	c.compressor, c.compressed = 0, false
+	if h.OpCode == wire.OpCompressed {
+		if message, err = c.decompress(message); err != nil {
+			return err
+		}
+		if h, err = wire.ParseHeader(message); err != nil {
+			return err
+		}
+	}
+	if len(message) >= longMessage {
+		letOthersPoll()
+	}
+	switch h.OpCode {
+	case wire.OpMsg:
+		return c.x.message(h, message)
+	case wire.OpQuery:
+		return c.x.query(h, message)
+	case wire.OpGetMore:
+		return c.x.refuseLegacy(h, "OP_GET_MORE")
+	}
+	return wire.ErrMalformed // the other old operations have no answer in which to say so
+}

@@ -1,0 +1,208 @@
+package mongotest
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/failpoint"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/version"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
+// enableTestCommands)
+
+// The fail points that there are.
+const (
+	// FailCommand acts before a command is executed, or on its reply.
+	FailCommand = "failCommand"
+	// FailWrite acts when a retryable write has written, and counts the documents that it wrote: it closes the connection. With an
+	// error code, the document on which it acts and those after it are not written.
+	FailWrite = "onPrimaryTransactionalWrite"
+	// FailGetMore makes a getMore fail that has found its cursor, which is then gone.
+	FailGetMore = "failGetMoreAfterCursorCheckout"
+	// AlwaysTimeOut makes a command with a maxTimeMS fail with error 50, also a getMore of a cursor whose command had one.
+	AlwaysTimeOut = "maxTimeAlwaysTimeOut"
+	// NeverTimeOut makes the maxTimeMS of commands have no effect.
+	NeverTimeOut = "maxTimeNeverTimeOut"
+	// StopReplication keeps a secondary from fetching entries of the oplog as long as it is set.
+	StopReplication = "stopReplProducer"
+)
+
+// pointAction is what a fail point does to a command that is executed all the same, or to its reply.
+type pointAction struct {
+	writeConcernError []byte
+	labels            []string
+}
+
+func cmdConfigureFailPoint(x *exec) error {
+	if x.command.db != "admin" {
+		return mongoerr.Errorf(mongoerr.Unauthorized, "configureFailPoint may only be run against the admin database.")
+	}
+	name := string(x.command.first.Text())
+	if !isFailPoint(name) {
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
+	}
+	mode := x.arg("mode")
+	if mode.Missing() {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "When setting a failpoint, you must supply a 'mode'")
+	}
+	p := failpoint.New()
+	off := true
+	for i := range x.command.args {
+		e := &x.command.args[i]
+		var err error
+		switch string(e.Key) {
+		case "mode":
+			off, err = p.Mode(e)
+		case "data":
+			err = p.Data(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if off {
+		p = nil
+	}
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	x.conn.server.setPointLocked(name, p)
+	return nil
+}
+
+// setPointLocked sets a fail point, or ends it with nil.
+func (s *server) setPointLocked(name string, p *failpoint.Point) {
+	s.points.set(name, p)
+	if p == nil {
+		s.set.wakeLocked() // who does not fetch
+	}
+}
+
+// failPoints are those of a server. The set's mutex guards them; whether there are any is read without it, so that a command that looks at no
+// data waits for none that does.
+type failPoints struct {
+	byName map[string]*failpoint.Point
+	exist  atomic.Bool
+}
+
+func (f *failPoints) clear() {
+	f.byName = make(map[string]*failpoint.Point)
+	f.exist.Store(false)
+}
+
+// set makes a fail point act, or none of its name if it is nil.
+func (f *failPoints) set(name string, p *failpoint.Point) {
+	if p == nil {
+		delete(f.byName, name)
+	} else {
+		f.byName[name] = p
+	}
+	f.exist.Store(len(f.byName) > 0)
+}
+
+// failPoint does what the member's fail point says about the command in hand.
+func (x *exec) failPoint() (pointAction, error) {
+	if x.command.spec != nil && x.command.spec.greeting {
+		x.noteClient() // the point may be about the application that says hello
+	}
+	rs, points := x.conn.set, &x.conn.server.points
+	if !points.exist.Load() {
+		return pointAction{}, nil
+	}
+	rs.mu.Lock()
+	p := points.byName[FailCommand]
+	if p == nil || !x.concernedBy(p) || !p.Take() {
+		rs.mu.Unlock()
+		return pointAction{}, nil
+	}
+	rs.mu.Unlock()
+	if sleep(x.conn.done, p.Block) != nil {
+		return pointAction{}, errHangUp
+	}
+	action := pointAction{p.WriteConcernError, p.Labels}
+	switch {
+	case p.Closes:
+		return action, errHangUp
+	case p.HasCode:
+		return action, mongoerr.Errorf(p.Code, "Failing command via 'failCommand' failpoint")
+	}
+	return action, nil
+}
+
+// concernedBy reports whether a fail point is about the command in hand.
+func (x *exec) concernedBy(p *failpoint.Point) bool {
+	switch {
+	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
+		return false
+	case p.AppName != "" && p.AppName != x.appName(), p.Thread != "" && p.Thread != fmt.Sprintf("conn%d", x.conn.id):
+		return false
+	}
+	coll := x.command.first
+	if x.command.name == "getMore" {
+		coll = x.arg("collection")
+	}
+	return p.Namespace == "" || coll.Type == bson.TypeString && p.Namespace == x.command.db+"."+string(coll.Text())
+}
+
+// appName returns the application's name. From 4.4.7 on a fail point reads it from the first hello, before the command runs.
+func (x *exec) appName() string {
+	if fields.NewestName(x.command.name) == "hello" && x.conn.set.config.version.Has(version.Of(4, 4, 7)) {
+		if client := x.arg("client"); client.IsDocument() {
+			name := query.Lookup(query.Lookup(client.Data, "application").Data, "name")
+			return string(name.Text())
+		}
+	}
+	return x.conn.appName
+}
+
+// failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
+func (x *exec) failWriteLocked() error {
+	m, h := x.conn.member, &x.evaluation.held
+	since := h.from
+	h.from = m.data.Log.Last()
+	p := m.points.byName[FailWrite]
+	if p == nil || !x.command.hasTxn {
+		return nil
+	}
+	for at := since + 1; at <= m.data.Log.Last(); at++ {
+		if m.data.Log.At(at).Session == nil || !p.Take() {
+			continue
+		}
+		h.cut = h.cut || !p.Stays
+		if p.HasCode {
+			m.takeBackLocked(at - 1)
+			h.from = at - 1
+			return mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
+				sessionName(x.command.lsid), x.command.txn)
+		}
+	}
+	return nil
+}
+
+// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
+func (x *exec) failGetMoreLocked(c *cursor) error {
+	p := x.pointLocked(FailGetMore)
+	if p == nil || !p.Take() {
+		return nil
+	}
+	delete(x.conn.member.cursors, c.id)
+	code := mongoerr.OperationFailed
+	if p.HasCode {
+		code = p.Code
+	}
+	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// pointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
+func (x *exec) pointLocked(name string) *failpoint.Point {
+	p := x.conn.server.points.byName[name]
+	if p == nil && x.conn.member != nil {
+		p = x.conn.member.points.byName[name]
+	}
+	return p
+}

@@ -1,0 +1,37 @@
+package mongotest
+
+import "github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+
+// timePoints does what the fail points for maxTimeMS say about the command in hand.
+func (x *exec) timePoints() error {
+	if x.command.maxTime <= 0 || x.command.name == "getMore" || x.command.name == "configureFailPoint" {
+		return nil
+	}
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	return x.limitLocked()
+}
+
+// limitLocked returns the error of a command whose time is limited if the time is always over, and takes the limit away if it never is.
+func (x *exec) limitLocked() error {
+	if p := x.pointLocked(NeverTimeOut); p != nil && p.Take() {
+		x.command.maxTime = 0
+		return nil
+	}
+	if p := x.pointLocked(AlwaysTimeOut); p != nil && p.Take() {
+		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return nil
+}
+
+// limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
+func (x *exec) limitCursorLocked(c *cursor) error {
+	if !c.limited || c.await {
+		return nil
+	}
+	err := x.limitLocked()
+	if err != nil {
+		delete(x.conn.member.cursors, c.id)
+	}
+	return err
+}

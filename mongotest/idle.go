@@ -1,0 +1,133 @@
+package mongotest
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/currentOp/
+
+// owner is what currentOp tells of a cursor or a transaction while no command uses it.
+type owner struct {
+	began, last   time.Time
+	docs, batches int64
+	command       []byte // that began it
+	tailable      bool
+	awaitsData    bool
+	noTimeout     bool
+	address, app  string // of the client
+	connection    int64
+}
+
+// beginUse notes the command that begins a cursor or a transaction.
+func (x *exec) beginUse() owner {
+	return owner{
+		began: time.Now(), last: time.Now(), command: x.shortCommand(), app: x.conn.appName, connection: x.conn.id, address: x.conn.address(),
+		tailable: x.arg("tailable").True(), awaitsData: x.arg("awaitData").True(), noTimeout: x.arg("noCursorTimeout").True(),
+	}
+}
+
+// address returns from where the client is connected, "" if it is not.
+func (c *conn) address() string {
+	if c.plain == nil {
+		return ""
+	}
+	return c.plain.RemoteAddr().String()
+}
+
+// longCommand is how many bytes of a command are kept.
+const longCommand = 16 << 10
+
+// shortCommand returns the command as it came or, if it is long, its name and its database.
+func (x *exec) shortCommand() []byte {
+	if len(x.command.raw) <= longCommand {
+		return slices.Clone(x.command.raw)
+	}
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendValue(dst, x.command.name, x.command.first.Type, x.command.first.Data)
+	return wire.EndDocument(wire.AppendString(dst, "$db", x.command.db), at)
+}
+
+// idleCursorsLocked describes the cursors that no command uses.
+func (m *member) idleCursorsLocked() (docs [][]byte) {
+	for _, id := range slices.Sorted(maps.Keys(m.cursors)) {
+		if c := m.cursors[id]; !c.pinned {
+			docs = append(docs, c.idle(m.addr))
+		}
+	}
+	return docs
+}
+
+func (c *cursor) idle(host string) []byte {
+	whole, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(wire.AppendString(dst, "type", "idleCursor"), "host", host)
+	dst = wire.AppendString(dst, "ns", c.ns)
+	if c.lsid != "" {
+		dst = appendSessionID(dst, "lsid", c.lsid)
+	}
+	at, dst := wire.BeginEmbedded(dst, "cursor")
+	dst = wire.AppendInt64(dst, "cursorId", c.id)
+	dst = wire.AppendDateTime(dst, "createdDate", c.use.began.UnixMilli())
+	dst = wire.AppendDateTime(dst, "lastAccessDate", c.use.last.UnixMilli())
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "nDocsReturned", c.use.docs), "nBatchesReturned", c.use.batches)
+	dst = wire.AppendBool(wire.AppendBool(dst, "noCursorTimeout", c.use.noTimeout), "tailable", c.use.tailable)
+	dst = wire.AppendBool(dst, "awaitData", c.use.awaitsData)
+	dst = wire.AppendDocument(dst, "originatingCommand", c.use.command)
+	return wire.EndDocument(wire.EndDocument(dst, at), whole)
+}
+
+// appendSessionID writes a session's id with the digest of its user, who is nobody.
+func appendSessionID(dst []byte, key, lsid string) []byte {
+	nobody := sha256.Sum256(nil)
+	at, dst := wire.BeginEmbedded(dst, key)
+	id := query.Lookup([]byte(lsid), "id")
+	return wire.EndDocument(wire.AppendBinary(wire.AppendValue(dst, "id", id.Type, id.Data), "uid", 0, nobody[:]), at)
+}
+
+// idleSessionsLocked describes the sessions with an open transaction.
+func (m *member) idleSessionsLocked() (docs [][]byte) {
+	open := slices.SortedFunc(maps.Keys(m.open), func(a, b *transaction) int { return cmp.Compare(a.session.Key, b.session.Key) })
+	for _, t := range open {
+		docs = append(docs, t.idle())
+	}
+	return docs
+}
+
+func (t *transaction) idle() []byte {
+	whole, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(wire.AppendString(dst, "type", "idleSession"), "host", t.member.addr)
+	dst = wire.AppendString(wire.AppendString(dst, "desc", "inactive transaction"), "client", t.use.address)
+	dst = wire.AppendInt64(dst, "connectionId", t.use.connection)
+	if t.use.app != "" {
+		dst = wire.AppendString(dst, "appName", t.use.app)
+	}
+	dst = appendSessionID(dst, "lsid", t.session.Key)
+	dst = t.appendState(dst)
+	dst = wire.AppendBool(wire.AppendBool(dst, "waitingForLock", false), "active", false)
+	dst = wire.AppendDocument(wire.AppendDocument(dst, "locks", query.EmptyDocument), "lockStats", query.EmptyDocument)
+	return wire.EndDocument(dst, whole)
+}
+
+func (t *transaction) appendState(dst []byte) []byte {
+	const layout = "2006-01-02T15:04:05.000-07:00"
+	open := time.Since(t.use.began).Microseconds()
+	whole, dst := wire.BeginEmbedded(dst, "transaction")
+	at, dst := wire.BeginEmbedded(dst, "parameters")
+	dst = wire.AppendBool(wire.AppendInt64(dst, "txnNumber", t.number), "autocommit", false)
+	if concern := query.Lookup(t.use.command, "readConcern"); concern.IsDocument() {
+		dst = wire.AppendDocument(dst, "readConcern", concern.Data)
+	}
+	dst = wire.EndDocument(dst, at)
+	dst = wire.AppendTimestamp(dst, "readTimestamp", 0, 0)
+	dst = wire.AppendString(dst, "startWallClockTime", t.use.began.UTC().Format(layout))
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "timeOpenMicros", open), "timeActiveMicros", 0)
+	dst = wire.AppendInt64(dst, "timeInactiveMicros", open)
+	dst = wire.AppendString(dst, "expiryTime", t.use.began.Add(t.lifetime).UTC().Format(layout))
+	return wire.EndDocument(dst, whole)
+}

@@ -1,0 +1,106 @@
+package expr
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/backtrack"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
+// them.
+type search struct {
+	name string // of the operator
+	work *query.Work
+	re   *regexp.Regexp
+	slow *backtrack.Program // instead of re, if it is not nil
+	rest *regexp.Regexp     // the same behind a first character, for one that looks at what is in front; nil if it is not needed
+	s    string
+}
+
+func newSearch(name string, w *query.Work, re *query.Regexp, s string) *search {
+	fast, slow := re.For(s)
+	return &search{name: name, work: w, re: fast, slow: slow, s: s}
+}
+
+// all calls visit with the match that regexp's FindAll functions find, in turn.
+func (f *search) all(visit func(found []int) (more bool)) error {
+	for at, last := 0, -1; at <= len(f.s); {
+		found, err := f.from(at)
+		if err != nil || found == nil {
+			return err
+		}
+		empty := found[0] == found[1]
+		if !empty || found[0] != last { // an empty match behind another is none
+			if !visit(found) {
+				return nil
+			}
+		}
+		last = found[1]
+		if at = found[1]; empty {
+			_, n := utf8.DecodeRuneInString(f.s[at:])
+			at += max(n, 1)
+		}
+	}
+	return nil
+}
+
+// from returns the first match that begins at a place or behind it.
+func (f *search) from(at int) ([]int, error) {
+	if f.slow != nil {
+		return f.backtracking(at)
+	}
+	if at == 0 || !f.looksBack() {
+		return f.moved(f.re, at, 0)
+	}
+	_, n := utf8.DecodeLastRuneInString(f.s[:at])
+	return f.moved(f.rest, at-n, 2)
+}
+
+func (f *search) backtracking(at int) ([]int, error) {
+	found, err := f.slow.Find(f.s, at, f.work.Do)
+	if errors.Is(err, backtrack.ErrMatchLimit) {
+		return nil, mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", f.name, err)
+	}
+	return found, err
+}
+
+// moved finds a match in the text from a place on, and leaves out the first of its indexes.
+func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
+	found, err := query.FirstMatch(re, f.s[at:], f.work)
+	if len(found) == 0 {
+		return nil, err
+	}
+	found = found[without:]
+	for i := range found {
+		if found[i] >= 0 {
+			found[i] += at
+		}
+	}
+	return found, err
+}
+
+// looksBack reports whether a match depends on what is in front of it, and then compiles the rest.
+func (f *search) looksBack() bool {
+	if f.rest == nil {
+		f.rest = f.re
+		parsed, err := syntax.Parse(f.re.String(), syntax.Perl)
+		if err != nil {
+			return false
+		}
+		if asksBefore(parsed) {
+			f.rest = regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + f.re.String() + `)`)
+		}
+	}
+	return f.rest != f.re
+}
+
+func asksBefore(re *syntax.Regexp) bool {
+	asking := []syntax.Op{syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary}
+	return slices.Contains(asking, re.Op) || slices.ContainsFunc(re.Sub, asksBefore)
+}

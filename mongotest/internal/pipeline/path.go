@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// fieldPath is a dotted path, split once.
+type fieldPath []string
+
+func (p fieldPath) String() string { return strings.Join(p, ".") }
+
+// parsePath splits a path after checking each name in it.
+func parsePath(s string) (fieldPath, error) {
+	if s == "" {
+		return nil, mongoerr.Errorf(40352, "FieldPath cannot be constructed with empty string")
+	}
+	if strings.HasSuffix(s, ".") {
+		return nil, mongoerr.Errorf(40353, "FieldPath must not end with a '.'.")
+	}
+	names := strings.Split(s, ".")
+	for _, name := range names {
+		if err := checkFieldName(name); err != nil {
+			return nil, because("Consider using $getField or $setField for a field path with '.' or '$'.", err)
+		}
+	}
+	return names, nil
+}
+
+func checkFieldName(name string) error {
+	switch {
+	case name == "":
+		return mongoerr.Errorf(15998, "FieldPath field names may not be empty strings.")
+	case name[0] == '$':
+		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
+	case strings.Contains(name, "."):
+		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
+	}
+	return nil
+}
+
+// get follows the path through documents only.
+func (p fieldPath) get(doc []byte) Value {
+	v := query.Lookup(doc, p[0])
+	if len(p) == 1 {
+		return v
+	}
+	if !v.IsDocument() {
+		return missing
+	}
+	return p[1:].get(v.Data)
+}
+
+// set returns doc with a value at the path; a value on the path that is no document is replaced by one.
+func (p fieldPath) set(doc []byte, v Value) []byte {
+	o := query.ObjectOf(doc)
+	if len(p) == 1 {
+		return query.KeepMeta(o.Set(p[0], v).Made().Data, doc)
+	}
+	inner := query.EmptyDocument
+	if was := o.Get(p[0]); was.IsDocument() {
+		inner = was.Data
+	}
+	return query.KeepMeta(o.Set(p[0], query.Document(p[1:].set(inner, v))).Made().Data, doc)
+}
+
+// elementsOrSelf returns an array's elements, or the value itself; nothing for a field that is not there.
+func elementsOrSelf(v Value) []Value {
+	switch {
+	case v.Missing():
+		return nil
+	case v.IsArray():
+		return query.Elements(v.Data)
+	}
+	return []Value{v}
+}
+
+// eachIndexed is each, but that behind an array a number is the place of one of its elements, and only that.
+func (p fieldPath) eachIndexed(doc []byte, visit func(v Value)) {
+	v := query.Lookup(doc, p[0])
+	for p = p[1:]; len(p) > 0 && v.IsArray(); p = p[1:] {
+		at, isPlace := place(p[0])
+		if !isPlace {
+			break
+		}
+		elements := query.Elements(v.Data)
+		if v = missing; at < len(elements) {
+			v = elements[at]
+		}
+	}
+	switch {
+	case len(p) == 0:
+		visit(v)
+	case v.IsDocument():
+		p.eachIndexed(v.Data, visit)
+	case v.IsArray():
+		for _, e := range query.Elements(v.Data) {
+			if e.IsDocument() {
+				p.eachIndexed(e.Data, visit)
+			}
+		}
+	default:
+		visit(missing)
+	}
+}
+
+// place reads the number of an array's element.
+func place(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == name
+}
+
+// each calls visit with every value that the path leads to, entering arrays of documents on the way.
+func (p fieldPath) each(doc []byte, visit func(v Value)) {
+	v := query.Lookup(doc, p[0])
+	if len(p) == 1 {
+		visit(v)
+		return
+	}
+	switch {
+	case v.IsDocument():
+		p[1:].each(v.Data, visit)
+	case v.IsArray():
+		for _, e := range query.Elements(v.Data) {
+			if e.IsDocument() {
+				p[1:].each(e.Data, visit)
+			}
+		}
+	default:
+		visit(missing)
+	}
+}

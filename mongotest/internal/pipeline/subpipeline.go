@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// subPipeline is a pipeline inside a stage, over a collection, with variables of its own.
+type subPipeline struct {
+	db, coll string // coll is "" for none
+	let      letVariables
+	outer    int // how many variables are in scope outside
+	inside   []step
+}
+
+func (s *subPipeline) steps() []step { return s.inside }
+
+// parse compiles the stages; refuse makes the error of a stage that may only be at the end of a whole pipeline.
+func (s *subPipeline) parse(p *parser, let letVariables, stages Value, refuse func(name string) error) error {
+	s.let, s.outer = let, len(p.names)
+	if stages.Missing() {
+		return nil
+	}
+	steps, err := p.inner(s.coll, let.names, stages)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if step.last || step.name == "$changeStream" {
+			return refuse(step.name)
+		}
+	}
+	inner := *p
+	inner.Coll = s.coll
+	s.inside = steps
+	if err := checkMeta(steps); err != nil {
+		return err
+	}
+	return inner.checkOrder(steps)
+}
+
+// stream returns what the pipeline gives for a document outside of it, from what the filter leaves of documents.
+func (s *subPipeline) stream(r *runner, doc []byte, from stream, f *query.Filter) stream {
+	return func(yield func([]byte, error) bool) {
+		values, err := s.let.values(r, doc)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		inner := r.within(s.outer, values)
+		chain(inner, s.inside, inner.filtered(from, f))(yield)
+	}
+}
+
+// documents returns the documents of a collection, none without a name.
+func (r *runner) documents(db, coll string) stream {
+	if coll == "" {
+		return streamOf(nil)
+	}
+	return deferred(func() ([][]byte, error) { return r.Source.Collection(db, coll), nil })
+}
+
+// filtered returns the documents that match a filter, all if it is nil.
+func (r *runner) filtered(in stream, f *query.Filter) stream {
+	if f == nil {
+		return watched(r, in)
+	}
+	return flat(watched(r, in), func(doc []byte, emit func([]byte) bool) error {
+		ok, err := f.MatchWith(doc, &r.matching)
+		if ok && err == nil {
+			emit(doc)
+		}
+		return err
+	})
+}
+
+// startsWithDocuments reports whether a pipeline makes its documents itself.
+func startsWithDocuments(stages Value) bool {
+	if !stages.IsArray() {
+		return false
+	}
+	list := query.Elements(stages.Data)
+	return len(list) > 0 && list[0].IsDocument() && !query.Lookup(list[0].Data, "$documents").Missing()
+}
+
+func withoutCollection(name string) error {
+	return mongoerr.Errorf(mongoerr.FailedToParse, "%s stage without explicit collection must have a pipeline with $documents as first stage", name)
+}
+
+// checkNamespace refuses the name of a collection that none can have.
+func (p *parser) checkNamespace(name, coll string) error {
+	if coll == "" {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid %s namespace: %s", name, p.DB)
+	}
+	return nil
+}

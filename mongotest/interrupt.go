@@ -1,0 +1,101 @@
+package mongotest
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/memnet"
+	"github.com/holdfast-db/holdfast/internal/base/peek"
+	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
+	"github.com/holdfast-db/holdfast/mongotest/internal/javascript"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// lookEvery is how often an evaluation looks whether its client is there and nobody has killed it.
+const lookEvery = 10 * time.Millisecond
+
+// evaluation is what a command's evaluation has taken so far.
+type evaluation struct {
+	work   *query.Work          // nil before the connection's first evaluation
+	endsBy time.Time            // zero if it may take as long as it wants
+	looked time.Time            // when it last looked, zero before the first time
+	listed *currentop.Operation // nil as long as it was short
+	ended  error                // why it may not go on
+	held   held                 // what it does with the set's mutex
+	script *javascript.Engine   // nil before the command's first script
+}
+
+func (e *evaluation) reset() {
+	*e = evaluation{work: e.work}
+	if e.work != nil {
+		e.work.Restart()
+	}
+}
+
+// work returns what the evaluation of the command asks whether it may go on.
+func (x *exec) work() *query.Work {
+	if x.evaluation.work == nil {
+		x.evaluation.work = query.NewWork(x.mayGoOn)
+	}
+	return x.evaluation.work
+}
+
+// engine returns the engine that runs the command's scripts.
+func (x *exec) engine() *javascript.Engine {
+	e := &x.evaluation
+	if e.script == nil {
+		e.script = &javascript.Engine{Work: x.work(), MayWait: func() bool { return !e.held.locked }}
+	}
+	return e.script
+}
+
+// mayGoOn returns why the evaluation must end, nil if it may go on.
+func (x *exec) mayGoOn() error {
+	x.evaluation.ended = x.interrupted()
+	return x.evaluation.ended
+}
+
+func (x *exec) interrupted() error {
+	e, now := &x.evaluation, time.Now()
+	switch {
+	case !e.endsBy.IsZero() && !now.Before(e.endsBy):
+		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	case x.heldTooLong(now):
+		return errHeldTooLong
+	case now.Sub(e.looked) < lookEvery:
+		return nil
+	}
+	first := e.looked.IsZero()
+	e.looked = now
+	letOthersPoll()
+	if first {
+		return nil
+	}
+	if e.listed == nil {
+		e.listed = &currentop.Operation{ID: x.result.id, Description: x.operation()}
+		x.conn.set.running.Add(e.listed)
+	}
+	switch {
+	case x.conn.gone() || x.conn.left():
+		return errHangUp
+	case e.listed.Killed():
+		return mongoerr.Errorf(mongoerr.Interrupted, "operation was interrupted")
+	}
+	return nil
+}
+
+// evaluated ends the listing of the command, if it took so long that it was listed.
+func (x *exec) evaluated() {
+	if op := x.evaluation.listed; op != nil {
+		x.conn.set.running.Remove(op)
+		x.evaluation.listed = nil
+	}
+}
+
+// left reports whether the client has closed the connection. That it has is not seen behind bytes that it sent before.
+func (c *conn) left() bool {
+	if mc, ok := c.plain.(*memnet.Conn); ok {
+		return mc.Ended()
+	}
+	return peek.At(c.plain) == peek.Ended
+}

@@ -1,0 +1,137 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/changes"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/core/replica-set-oplog/
+
+// noop returns an entry that changes nothing and says why it was written.
+func noop(message string) *store.Entry {
+	at, dst := wire.BeginDocument(nil)
+	return &store.Entry{Kind: store.Noop, After: wire.EndDocument(wire.AppendString(dst, "msg", message), at)}
+}
+
+// hasOplogLocked reports whether the member's log can be read as local.oplog.rs.
+func (m *member) hasOplogLocked() bool { return !m.set.config.standalone && m.data.Log.Last() > 0 }
+
+// oplogLocked returns the member's log up to an index as a collection, nil if the member has none.
+func (m *member) oplogLocked(last int64) *store.Collection {
+	if !m.hasOplogLocked() {
+		return nil
+	}
+	return m.data.Log.Oplog(last, m.set.config.oplogBytes, m.oplogDocument)
+}
+
+// checkOplog refuses to write into the oplog.
+func (x *exec) checkOplog(ns string) error {
+	switch {
+	case ns != store.OplogName || x.conn.set.config.standalone:
+		return nil
+	case x.command.name == "drop":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
+	case x.command.name == "renameCollection":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "cannot rename live oplog while replicating")
+	}
+	return mongoerr.Errorf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+}
+
+func (m *member) oplogDocument(e, previous *store.Entry) []byte {
+	return changes.OplogDocument(m.set.config.version, e, previous)
+}
+
+// oplogTail is the feed of a tailable cursor on the oplog.
+type oplogTail struct {
+	criteria
+	majority bool // only what a majority has
+	skip     int64
+	left     int64        // how many documents it may still give; negative for any number
+	index    int64        // of the entry that was read last
+	last     *store.Entry // the entry
+}
+
+// tailOplog answers a find with a cursor that stays open at the end of the oplog.
+func (x *exec) tailOplog(s *search) error {
+	t := &oplogTail{criteria: s.criteria, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
+	if t.left == 0 {
+		t.left = -1
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	exists := x.conn.member.hasOplogLocked()
+	t.index = x.conn.member.data.Log.Base
+	x.conn.set.mu.Unlock()
+	if !exists {
+		return x.replyCursor(nil, nil, cursorReply{single: true})
+	}
+	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
+	docs, err := c.batch(x, s.batchSize)
+	if err != nil {
+		return x.executing("find", err)
+	}
+	return x.open(c, docs, false)
+}
+
+func (t *oplogTail) next(x *exec) ([]byte, error) {
+	match := query.Matching{Vars: t.vars, Work: x.work()}
+	for t.left != 0 {
+		doc, err := t.read(x)
+		if doc == nil || err != nil {
+			return nil, err
+		}
+		switch ok, err := t.filter.MatchWith(doc, &match); {
+		case err != nil:
+			return nil, err
+		case !ok:
+		case t.skip > 0:
+			t.skip--
+		default:
+			t.left--
+			return doc, nil
+		}
+	}
+	return nil, nil
+}
+
+// read returns the document of the next entry, nil if there is none now.
+func (t *oplogTail) read(x *exec) ([]byte, error) {
+	m := x.conn.member
+	m.set.mu.Lock()
+	e, err := t.aheadLocked(m)
+	var previous *store.Entry
+	if e != nil {
+		t.index, t.last = t.index+1, e
+		previous = m.data.Log.Previous(t.index)
+	}
+	m.set.mu.Unlock()
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return m.oplogDocument(e, previous), nil
+}
+
+// aheadLocked returns the entry behind the one that was read last, nil if there is none.
+func (t *oplogTail) aheadLocked(m *member) (*store.Entry, error) {
+	log := &m.data.Log
+	if t.index < log.Base || t.last != nil && t.index > log.Base && log.At(t.index) != t.last {
+		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
+			"record id: RecordId(%d)", t.index)
+	}
+	if t.majority && t.index >= m.commit {
+		return nil, nil
+	}
+	return log.At(t.index + 1), nil
+}
+
+func (t *oplogTail) newsLocked(x *exec) bool {
+	e, err := t.aheadLocked(x.conn.member)
+	return e != nil || err != nil
+}
+
+// over is false: the oplog never ends.
+func (t *oplogTail) over() bool { return false }

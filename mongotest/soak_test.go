@@ -1,0 +1,171 @@
+package mongotest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/base/openloop"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+var soak = flag.Duration("soak", 0, "how long the soak runs; with 10 minutes or more its pings have a bar; 0: it does not run")
+
+const (
+	soakClients  = 50
+	soakPace     = 250 * time.Millisecond // between two operations of a client: the machine is to be busy, not the measure
+	soakDocument = 256 << 10
+	soakOplog    = 64  // MiB
+	soakGrowth   = 64  // MiB by which the heap may be larger at the end than in the middle
+	soakRetained = 512 // MiB of the heap that may be kept at the end
+	soakPing     = 100 * time.Millisecond
+	soakBar      = 99.9 // percent of the pings that take no longer
+	soakMeasured = 10 * time.Minute
+)
+
+// soakStep is one operation of a client, with a number that counts the client's operations.
+type soakStep func(ctx context.Context, c *mongo.Collection, client, i int) error
+
+var soakSteps = []soakStep{
+	func(ctx context.Context, c *mongo.Collection, client, i int) error {
+		doc := bson.D{{Key: "client", Value: client}, {Key: "n", Value: i}, {Key: "text", Value: strings.Repeat("x", soakDocument)}}
+		_, err := c.ReplaceOne(ctx, bson.D{{Key: "_id", Value: client*10 + i%10}}, doc, options.Replace().SetUpsert(true))
+		return err
+	},
+	func(ctx context.Context, c *mongo.Collection, client, _ int) error {
+		cursor, err := c.Find(ctx, bson.D{{Key: "client", Value: client}}, options.Find().SetBatchSize(2))
+		if err != nil {
+			return err
+		}
+		for range 3 {
+			cursor.Next(ctx)
+		}
+		return errors.Join(cursor.Err(), cursor.Close(ctx)) // with documents that it has not read
+	},
+	func(ctx context.Context, c *mongo.Collection, client, i int) error {
+		_, err := c.UpdateMany(ctx, bson.D{{Key: "client", Value: client}},
+			bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "size", Value: bson.D{{Key: "$strLenCP", Value: "$text"}}}, {Key: "i", Value: i}}}}})
+		return err
+	},
+	func(ctx context.Context, c *mongo.Collection, _, _ int) error {
+		cursor, err := c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{
+			{Key: "_id", Value: "$client"},
+			{Key: "n", Value: bson.D{{Key: "$sum", Value: bson.D{{Key: "$strLenBytes", Value: "$text"}}}}},
+		}}}})
+		if err != nil {
+			return err
+		}
+		return cursor.Close(ctx)
+	},
+	func(ctx context.Context, c *mongo.Collection, client, i int) error {
+		return c.Database().Client().UseSession(ctx, func(ctx context.Context) error {
+			_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
+				_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: client * 10}}, bson.D{{Key: "$set", Value: bson.D{{Key: "t", Value: i}}}})
+				return nil, err
+			})
+			return err
+		})
+	},
+	func(ctx context.Context, c *mongo.Collection, client, i int) error {
+		_, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: client*10 + i%10}})
+		return err
+	},
+}
+
+// soaking is the counts of a soak.
+type soaking struct {
+	operations [soakClients]atomic.Int64
+	pings      []time.Duration
+}
+
+// run lets all clients work for some time.
+func (s *soaking) run(t *testing.T, clients []*mongo.Client, pinging *mongo.Client, long time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	var all sync.WaitGroup
+	for n, client := range clients {
+		all.Go(func() {
+			c, pace := client.Database("db").Collection("c"), time.NewTicker(soakPace)
+			defer pace.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-pace.C:
+				}
+				i := int(s.operations[n].Add(1))
+				if err := soakSteps[(n+i)%len(soakSteps)](t.Context(), c, n, i); err != nil {
+					t.Errorf("client %d: %v", n, err)
+					return
+				}
+			}
+		})
+	}
+	took, err := openloop.Durations(20*time.Millisecond, func(int) bool { return ctx.Err() == nil }, func() error { return pinging.Ping(t.Context(), nil) })
+	if err != nil {
+		t.Error(err)
+	}
+	s.pings = append(s.pings, took...)
+	all.Wait()
+}
+
+// heapMiB returns how many MiB are in use after a garbage collection.
+func heapMiB() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc >> 20)
+}
+
+// Many clients work for long with large documents. The server keeps no more at the end than in the middle, answers everybody, and is there for
+// others: the bar of the pings holds for the figure's own run, which has the machine to itself.
+func TestSoak(t *testing.T) {
+	if *soak == 0 {
+		t.Skip("no duration is given")
+	}
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.OplogSize(soakOplog))
+	clients := make([]*mongo.Client, soakClients)
+	for i := range clients {
+		clients[i] = connect(t, rs)
+	}
+	pinging, s := connect(t, rs), new(soaking)
+	s.run(t, clients, pinging, *soak/2)
+	middle := heapMiB()
+	s.run(t, clients, pinging, *soak/2)
+	end := heapMiB()
+	total := int64(0)
+	for n := range s.operations {
+		did := s.operations[n].Load()
+		if total += did; did < int64(*soak/time.Minute)*10 {
+			t.Errorf("client %d did only %d operations", n, did)
+		}
+	}
+	inTime := 0
+	for _, took := range s.pings {
+		if took <= soakPing {
+			inTime++
+		}
+	}
+	percent := 100 * float64(inTime) / float64(len(s.pings))
+	fmt.Printf("%d operations, %d pings; %d MiB in the middle, %d at the end\n", total, len(s.pings), middle, end)
+	fmt.Printf("figure mock-soak-growth-mib %d\n", max(0, end-middle))
+	fmt.Printf("figure mock-soak-pings-percent %.2f\n", percent)
+	if end > middle+soakGrowth || end > soakRetained {
+		t.Errorf("%d MiB are retained in the middle and %d at the end", middle, end)
+	}
+	if *soak >= soakMeasured && percent < soakBar {
+		t.Errorf("%.2f %% of the pings take at most %v, want %v %%", percent, soakPing, soakBar)
+	}
+}

@@ -1,0 +1,440 @@
+package mongotest
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// checkTarget returns why the command may not write.
+func (x *exec) checkTarget(t *pipeline.Target) error {
+	name := targetName(t)
+	switch {
+	case x.inTransaction():
+		return notInTransaction(name)
+	case x.command.readConcern == linearizableConcern || x.command.readConcern == snapshotConcern:
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
+				":: caused by :: %s cannot be used with a '%s' read concern level", x.command.readConcern, name, x.command.readConcern)
+	}
+	return nil
+}
+
+// checkIndexLocked refuses a $merge by fields that do not tell documents apart.
+func (x *exec) checkIndexLocked(a *aggregation) error {
+	t := a.Target()
+	if !t.Merge {
+		return nil
+	}
+	c, err := x.conn.member.storedLocked(t.DB + "." + t.Coll)
+	byID := len(t.On) == 0 || slices.Equal(t.On, []string{"_id"})
+	switch {
+	case err != nil || c == nil && byID:
+		return err
+	case c != nil && c.Def.Options.Timeseries != nil:
+		return mongoerr.Errorf(1074330, "Cannot find index to verify that join fields will be unique: Timeseries collections cannot have unique indexes ")
+	case byID && collation.Same(c.Def.Options.Collation, a.collation):
+		return nil
+	case c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On, a.collation) }):
+		return nil
+	}
+	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
+}
+
+// writeResults writes what a pipeline returned to where its last stage says, as the primary.
+func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
+	w, err := x.onPrimary()
+	if err != nil {
+		return err
+	}
+	defer w.evaluated()
+	note := w.note(0, nil)
+	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
+	w.command.bypass = a.bypass
+	err = w.writingParts(func() error {
+		full := w.command.full
+		defer func() { w.command.full = full }()
+		err := w.writeResultsLocked(a, docs, x.result.vars.values, note)
+		if err == nil {
+			return nil
+		}
+		note.ErrorCode = mongoerr.CodeOf(err)
+		w.command.full = full
+		return w.executing("aggregate", err)
+	})
+	if w != x && err == nil {
+		err = w.awaitWriteConcern()
+		x.result.writeError = w.result.writeError
+	}
+	return err
+}
+
+// onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
+func (x *exec) onPrimary() (*exec, error) {
+	rs := x.conn.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	p := x.conn.member.primaryLocked()
+	switch {
+	case p == x.conn.member:
+		return x, nil
+	case p == nil || !rs.config.version.AtLeast(5, 0):
+		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+	}
+	w := &exec{conn: &conn{
+		set: rs, server: &p.server, member: p, epoch: p.epoch, id: x.conn.id, plain: x.conn.plain, done: x.conn.done,
+	}, command: x.command}
+	w.result = w.result.again(0)
+	w.result.id, w.evaluation.endsBy = x.result.id, x.evaluation.endsBy
+	w.conn.waiter.ch = make(chan struct{}, 1)
+	return w, nil
+}
+
+func (x *exec) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note *noted) error {
+	t := a.Target()
+	x.command.full = t.DB + "." + t.Coll
+	if !t.Merge {
+		return x.outLocked(t, docs, note)
+	}
+	if err := checkNamespace(t.DB, t.Coll); err != nil {
+		return err
+	}
+	return (&merge{x, t, a.collating, vars, []*noted{note}}).allLocked(docs)
+}
+
+// outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
+func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
+	target, notes := x.command.full, []*noted{note}
+	c, err := x.conn.member.storedLocked(target)
+	if err != nil {
+		return err
+	}
+	def, err := x.outDefinition(t, c)
+	if err != nil {
+		return err
+	}
+	x.command.full = t.DB + temporary + store.NewUUID().String()
+	if err := x.partLocked(nil, func() error {
+		return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil)
+	}); err != nil {
+		return err
+	}
+	made := &origin{x.command.full, def.UUID}
+	err = x.fillLocked(made, docs)
+	if err == nil {
+		err = x.outNamed(t)
+	}
+	if err == nil {
+		err = x.partLocked(notes, func() error {
+			if err := cmp.Or(made.checkLocked(x.conn.member), x.sameTargetLocked(target, c)); err != nil {
+				return err
+			}
+			return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+		})
+	}
+	if err != nil {
+		x.dropTemporaryLocked()
+	}
+	return err
+}
+
+// outNamed returns why a temporary collection cannot get the name that is asked for.
+func (x *exec) outNamed(t *pipeline.Target) error {
+	if refused := checkNamespace(t.DB, t.Coll); refused != nil {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
+			mongoerr.From(refused).Message)
+	}
+	return nil
+}
+
+// sameTargetLocked refuses to replace a collection that others have made, dropped or changed since the command looked at it.
+func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
+	c, err := x.conn.member.storedLocked(target)
+	if err != nil || c == before || c != nil && before != nil && c.Def == before.Def {
+		return err
+	}
+	return mongoerr.Errorf(mongoerr.CommandFailed, "collection %s has changed while $out was executed", target)
+}
+
+// dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
+// primary does that.
+func (x *exec) dropTemporaryLocked() {
+	if m := x.conn.member; m.role == primary && m.term == x.result.term && m.data.Collections[x.command.full] != nil {
+		m.dropLocked(x.command.full)
+	}
+}
+
+// dropTemporariesLocked drops what was left by each $out that ended with the term of the primary before.
+func (m *member) dropTemporariesLocked() {
+	for _, ns := range slices.Sorted(maps.Keys(m.data.Collections)) {
+		if strings.Contains(ns, temporary) {
+			m.dropLocked(ns)
+		}
+	}
+}
+
+func (m *member) dropLocked(ns string) {
+	e := &store.Entry{Kind: store.Drop, NS: ns}
+	e.Concern(m.data.Collections[ns].Def)
+	m.appendLocked(e)
+}
+
+// outDefinition returns the definition of the collection that $out makes, in the place of another one; nil for none.
+func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
+	var wanted store.Options
+	var err error
+	if !t.Timeseries.Missing() {
+		if wanted, err = store.OutOptions(t.Timeseries, x.fixesBuckets()); err != nil {
+			return nil, err
+		}
+	}
+	fixed := query.Lookup(t.Timeseries.Data, "fixedBucketing")
+	switch {
+	case c == nil && !fixed.Missing():
+		return nil, errFixedOut
+	case c == nil:
+		if err := wanted.Timeseries.CheckSpans(); err != nil {
+			return nil, mongoerr.Because("Creation of temporary $out collection failed", err)
+		}
+		return store.DefinitionOf(wanted)
+	case c.Def.Options.Capped:
+		return nil, mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", x.command.full)
+	case wanted.Timeseries != nil && c.Def.Options.Timeseries == nil:
+		return nil, mongoerr.Errorf(7268700, "Cannot create a time-series collection from a non time-series collection or view.")
+	case !fixed.Missing():
+		return nil, errFixedOut
+	case wanted.Timeseries != nil && !wanted.Timeseries.Same(c.Def.Options.Timeseries):
+		return nil, mongoerr.Errorf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",
+			query.DocumentText(t.Timeseries.Data), c.Def.Options.Timeseries.Text())
+	}
+	def := c.Def.With(c.Def.Indexes)
+	def.UUID = store.NewUUID()
+	return def, nil
+}
+
+// fillLocked puts documents into a collection that the command has made.
+func (x *exec) fillLocked(made *origin, docs [][]byte) error {
+	for _, doc := range docs {
+		in := x.prepareInsertion(doc)
+		err := x.partLocked(nil, func() error {
+			if err := made.checkLocked(x.conn.member); err != nil {
+				return err
+			}
+			return x.insertResultLocked(&in, nil)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exec) insertResultLocked(in *insertion, note *noted) error {
+	if in.err != nil {
+		return in.err
+	}
+	if err := x.measuredLocked(in); err != nil {
+		return err
+	}
+	key, err := x.keyLocked(in.key, in.doc)
+	if err != nil {
+		return err
+	}
+	if err := x.admissibleLocked(key, in.doc, true); err != nil {
+		return err
+	}
+	return x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, -1, note)
+}
+
+// merge is the execution of a $merge.
+type merge struct {
+	*exec
+	*pipeline.Target
+	collating     // of the command
+	vars      any // of the command
+	notes     []*noted
+}
+
+// merging is a result whose turn it is, with what is the same for each attempt.
+type merging struct {
+	doc       []byte
+	there     criteria // of what it is merged into
+	insertion insertion
+	update    *query.Update
+}
+
+// allLocked merges documents, those behind one that fails as well.
+func (m *merge) allLocked(docs [][]byte) error {
+	list := make([]mergeable, len(docs))
+	c, err := m.collectionLocked(m.command.full)
+	if err != nil {
+		return err
+	}
+	by := m.collation
+	if c == nil && m.byID() && m.WhenMatched != "pipeline" { // the real server looks into the index of _id of the collection that it makes
+		by = nil
+	}
+	for i, doc := range docs {
+		if err := m.partLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
+			return err
+		}
+	}
+	var first error
+	for i := range list {
+		one := merging{doc: list[i].doc, there: criteria{filter: list[i].filter}}
+		err := m.partLocked(m.notes, func() error { return m.oneLocked(&one) })
+		if m.evaluation.ended != nil {
+			return err
+		}
+		first = cmp.Or(first, err)
+	}
+	return first
+}
+
+// byID reports whether documents are merged by their _ids.
+func (m *merge) byID() bool { return len(m.On) == 0 || slices.Equal(m.On, []string{"_id"}) }
+
+// prepare gives a result an _id, if it needs one, and makes the filter.
+func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
+	on := m.On
+	if len(on) == 0 {
+		on = []string{"_id"}
+	}
+	if slices.Contains(on, "_id") && query.Lookup(doc, "_id").Missing() {
+		id := bson.NewObjectID()
+		doc = query.FrontID(query.Value{Type: bson.TypeObjectID, Data: id[:]}, doc)
+	}
+	at, filter := wire.BeginDocument(nil)
+	for _, field := range on {
+		v := valueAt(doc, strings.Split(field, "."))
+		if v.IsArray() {
+			return mongoerr.Errorf(51185, "$merge write error: 'on' field '%s' is an array", field)
+		}
+		if v.Missing() {
+			v = query.Value{Type: bson.TypeNull}
+		}
+		equal, d := wire.BeginEmbedded(filter, field)
+		filter = wire.EndDocument(wire.AppendValue(d, "$eq", v.Type, v.Data), equal)
+	}
+	r.doc = doc
+	return r.filter.ParseCollated(wire.EndDocument(filter, at), query.Hooks{}, by)
+}
+
+func (m *merge) oneLocked(r *merging) error {
+	var match found
+	err := m.findLocked("update", &r.there, func(there *store.Record) bool {
+		match = found{key: there.Key, doc: there.Doc}
+		return false
+	})
+	switch {
+	case err != nil:
+		return err
+	case m.WhenMatched == "fail":
+		return m.insertNewLocked(r, match.doc != nil)
+	case match.doc != nil:
+		if err := m.refusedLocked(r); err != nil {
+			return err
+		}
+		return m.explain(m.changeLocked(r, &match), true)
+	case m.WhenNotMatched == "insert":
+		return m.explain(m.insertLocked(r), m.WhenMatched == "pipeline")
+	case m.WhenNotMatched == "fail":
+		return mongoerr.Errorf(13113,
+			"$merge could not find a matching document in the target collection for at least one document in the source collection")
+	}
+	return nil
+}
+
+func (m *merge) insertLocked(r *merging) error {
+	if r.insertion.doc == nil {
+		r.insertion = m.prepareInsertion(r.doc)
+	}
+	return m.insertResultLocked(&r.insertion, m.notes[0])
+}
+
+// insertNewLocked inserts a result that must not be there.
+func (m *merge) insertNewLocked(r *merging, matched bool) error {
+	err := m.insertLocked(r)
+	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
+		return err
+	}
+	if matched {
+		return mongoerr.Because("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+	}
+	return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
+}
+
+// changeLocked does to a stored document what the stage says.
+func (m *merge) changeLocked(r *merging, match *found) (err error) {
+	if r.update == nil {
+		r.update, err = m.updateOf(r.doc)
+	}
+	u := r.update
+	if u == nil || err != nil {
+		return err
+	}
+	match.match.Vars = m.vars
+	after, err := m.applyLocked(match, u)
+	if err != nil || bytes.Equal(after, match.doc) {
+		return err
+	}
+	if err := m.admissibleLocked(match.key, after, false); err != nil {
+		return err
+	}
+	return m.storeLocked(match.replaced(after, u), -1, m.notes[0])
+}
+
+// updateOf returns the update that a result stands for, nil for none.
+func (m *merge) updateOf(doc []byte) (*query.Update, error) {
+	switch m.WhenMatched {
+	case "keepExisting":
+		return nil, nil
+	case "merge":
+		at, set := wire.BeginDocument(nil)
+		set = wire.EndDocument(wire.AppendDocument(set, "$set", doc), at)
+		return query.ParseUpdate(query.Document(set), query.Value{}, query.Hooks{})
+	case "replace":
+		return query.Replace(doc), nil
+	}
+	c := m.context()
+	return query.Transform(func(there []byte, vars any) ([]byte, error) { return m.Apply(c, vars, there, doc) }), nil
+}
+
+// refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
+func (m *merge) refusedLocked(r *merging) error {
+	c, err := m.collectionLocked(m.command.full)
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.command.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+		return err
+	}
+	return m.refuses(&c.Def.Options, nil, r.doc)
+}
+
+// explain says what an error means for the stage; updating says whether also a refused document was one during an update.
+func (m *merge) explain(err error, updating bool) error {
+	if err == nil {
+		return nil
+	}
+	code := mongoerr.CodeOf(err)
+	if code != mongoerr.DocumentValidationFailure || updating {
+		err = m.executing("update", err)
+	}
+	switch code {
+	case mongoerr.DuplicateKey:
+		return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
+	case mongoerr.ImmutableField:
+		return mongoerr.Because("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package mongotest
+
+import (
+	"crypto/tls"
+	"crypto/x509/pkix"
+	"fmt"
+	"net"
+
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
+	"github.com/holdfast-db/holdfast/mongotest/internal/account"
+)
+
+// TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
+// returns what a client needs.
+func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
+
+// secure prepares certificates and users, before anybody can connect.
+func (rs *Deployment) secure() error {
+	for _, u := range rs.config.users {
+		a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
+		if err != nil {
+			return err
+		}
+		if rs.userLocked(a.DB, a.Name) != nil {
+			return fmt.Errorf("mongotest: Users: %s is there twice", a.FullName())
+		}
+		rs.users = append(rs.users, a)
+		rs.guarded.Store(true)
+	}
+	if !rs.config.tls {
+		return nil
+	}
+	var err error
+	if rs.authority, err = testserver.NewAuthority("mongotest authority"); err == nil {
+		rs.tls, err = rs.authority.Server(rs.hosts())
+	}
+	return err
+}
+
+// hosts returns the names that the servers' certificate is for.
+func (rs *Deployment) hosts() []string {
+	hosts := []string{"127.0.0.1", "localhost"}
+	addresses := rs.config.addresses
+	if rs.network != nil {
+		hosts = nil
+		for _, s := range rs.servers {
+			addresses = append(addresses, s.virtualAddr(rs))
+		}
+		for _, b := range rs.balancers {
+			addresses = append(addresses, b.virtualAddr(rs))
+		}
+	}
+	for _, a := range addresses {
+		host, _, _ := net.SplitHostPort(a)
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// CACertificate returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
+// languages; nil without TLS.
+func (rs *Deployment) CACertificate() []byte {
+	if rs.tls == nil {
+		return nil
+	}
+	return rs.authority.PEM()
+}
+
+// ClientTLS returns a client's side of the set's TLS. With a subject it includes a certificate for that, which MONGODB-X509
+// can authenticate with: its user is of $external and named as the subject's String says. Without TLS it returns nil.
+func (rs *Deployment) ClientTLS(subject ...pkix.Name) (*tls.Config, error) {
+	if rs.tls == nil {
+		return nil, nil
+	}
+	return rs.authority.Client(subject...)
+}
+
+// subject returns whom the certificate of the connection's other end names, "" if it showed none.
+func (c *conn) subject() string {
+	t, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return ""
+	}
+	shown := t.ConnectionState().PeerCertificates
+	if len(shown) == 0 {
+		return ""
+	}
+	return shown[0].Subject.String()
+}

@@ -1,0 +1,264 @@
+package mongotest
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/core/views/
+
+// storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
+func (m *member) storedLocked(ns string) (*store.Collection, error) {
+	c := m.data.Collections[ns]
+	if ns == store.OplogName {
+		c = m.oplogLocked(m.data.Log.Last())
+	}
+	if c.IsView() {
+		return nil, store.NotOnView(ns)
+	}
+	return c, nil
+}
+
+// resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
+func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
+	var stages []query.Value
+	for range store.MaxViewDepth {
+		c, err := x.lookupLocked(ns)
+		if err != nil || !c.IsView() {
+			return ns, stages, err
+		}
+		stages = append(query.Elements(c.Def.Options.Pipeline), stages...)
+		db, _, _ := strings.Cut(ns, ".")
+		ns = db + "." + c.Def.Options.ViewOn
+	}
+	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded,
+		"View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
+}
+
+// inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
+func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
+	view, err := x.lookupLocked(x.command.full)
+	if err == nil {
+		err = a.fits(view)
+	}
+	if err != nil {
+		return input{}, err
+	}
+	ns, stages, err := x.resolveLocked(x.command.full)
+	if err != nil {
+		return input{}, err
+	}
+	_, coll, _ := strings.Cut(ns, ".")
+	on := *a
+	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
+	if err := on.parse(x.pipelineOptions(x.command.db, coll)); err != nil {
+		return input{}, err
+	}
+	full := x.command.full
+	x.command.full, x.result.onView = ns, false
+	in, err := x.inputLocked(&on)
+	x.command.full = full
+	return in, err
+}
+
+// readView executes a find, count or distinct on a view, which is an aggregation.
+func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
+	x.result.onView = false
+	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint, collating: q.collating}
+	stages, err := x.viewStages(filter, projection)
+	if err != nil {
+		return nil, err
+	}
+	a.stages = query.Array(stages).Data
+	if err := a.parse(x.pipelineOptions(x.command.db, x.command.coll)); err != nil {
+		return nil, err
+	}
+	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
+		return nil, err
+	}
+	return x.aggregate(&a)
+}
+
+// viewStages returns the stages that a command's arguments stand for; filter and projection are the names that it has for them.
+func (x *exec) viewStages(filter, projection string) ([]query.Value, error) {
+	names := [...]struct{ field, stage string }{{filter, "$match"}, {"sort", "$sort"}, {"skip", "$skip"}, {"limit", "$limit"}, {projection, "$project"}}
+	var stages []query.Value
+	for _, n := range names {
+		v := x.arg(n.field)
+		empty := v.Missing() || v.Type == bson.TypeNull || v.IsDocument() && len(v.Data) == len(query.EmptyDocument)
+		if number, ok := v.Integer(); empty || ok && number == 0 || !query.Lookup(v.Data, "$natural").Missing() && n.stage == "$sort" {
+			continue
+		}
+		at, stage := wire.BeginDocument(nil)
+		stages = append(stages, query.Document(wire.EndDocument(wire.AppendValue(stage, n.stage, v.Type, v.Data), at)))
+	}
+	limit := x.arg("limit")
+	one, _ := limit.Integer()
+	for _, name := range [...]string{"min", "max", "returnKey", "showRecordId", "noCursorTimeout", "singleBatch", "readOnce"} {
+		if v := x.arg(name); (v.IsDocument() || v.True()) && (name != "singleBatch" || one != 1) {
+			return nil, mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", name)
+		}
+	}
+	return stages, nil
+}
+
+// arg returns an argument of the command, Missing if it is not there.
+func (x *exec) arg(name string) query.Value {
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) == name {
+			return query.Of(x.command.args[i])
+		}
+	}
+	return query.Value{}
+}
+
+// Collection implements pipeline.Source: what a stage reads of another collection, or of a view.
+func (s *source) Collection(db, coll string) [][]byte {
+	docs, err := s.documents(db, coll)
+	if err != nil {
+		s.x.result.conflict = err
+	}
+	return docs
+}
+
+// contents is what a namespace shows: the documents of a collection, and the stages that make a view of them, none if it is no view.
+type contents struct {
+	docs      [][]byte
+	stages    []query.Value
+	collation query.Collation // of the view
+}
+
+func (s *source) documents(db, coll string) ([][]byte, error) {
+	found, err := s.read(db + "." + coll)
+	if err != nil || len(found.stages) == 0 {
+		return found.docs, err
+	}
+	options := s.x.pipelineOptions(db, coll)
+	options.Collation = found.collation
+	docs, err := s.ofView(&found, options)
+	if err != nil {
+		return nil, s.x.executing("aggregate", err)
+	}
+	return docs, nil
+}
+
+func (s *source) ofView(found *contents, o pipeline.Options) ([][]byte, error) {
+	p, err := pipeline.Parse(query.Array(found.stages).Data, o)
+	if err != nil {
+		return nil, err
+	}
+	vars, err := p.Vars(s.x.context())
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(s.x.context(), vars, slices.Values(found.docs))
+}
+
+func (s *source) read(ns string) (contents, error) {
+	if found, ok := s.known[ns]; ok {
+		return found, nil
+	}
+	view, found, err := s.x.viewOf(ns)
+	if err != nil {
+		return contents{}, err
+	}
+	view.Scan(func(r *store.Record) bool {
+		found.docs = append(found.docs, r.Doc)
+		return true
+	})
+	if s.known == nil {
+		s.known = make(map[string]contents)
+	}
+	s.known[ns] = found
+	return found, nil
+}
+
+// viewOf returns the collection that a namespace shows, and the stages that make a view of it.
+func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	c, err := x.lookupLocked(ns)
+	if err != nil {
+		return view, found, err
+	}
+	if c != nil {
+		found.collation = c.Def.Options.Collation.Rule()
+	}
+	if ns, found.stages, err = x.resolveLocked(ns); err != nil {
+		return view, found, err
+	}
+	c, err = x.lookupLocked(ns)
+	return c.Frozen(), found, err
+}
+
+// checkViewPipeline refuses stages of which no view can be made.
+func (x *exec) checkViewPipeline(o *store.Options) error {
+	options := x.pipelineOptions(x.command.db, o.ViewOn)
+	options.Collation = o.Collation.Rule()
+	if err := pipeline.Survey(o.Pipeline, options); err != nil {
+		return err
+	}
+	p, err := pipeline.ParseView(o.Pipeline, options)
+	switch {
+	case err == nil && p.Target() != nil:
+		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
+			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.Pipeline))-1, x.command.full)
+	}
+	if err != nil {
+		return mongoerr.Because("Invalid pipeline for view "+x.command.full, err)
+	}
+	return nil
+}
+
+// otherView tells in what one of two definitions is another view than the other, or none.
+func (x *exec) otherView(has, want *store.Options) error {
+	there := "namespace '" + x.command.full + "' already exists, but "
+	switch {
+	case has.ViewOn != "" && want.ViewOn == "":
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view", there)
+	case has.ViewOn == "" && want.ViewOn != "":
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
+	case has.ViewOn != want.ViewOn:
+		return mongoerr.Errorf(mongoerr.NamespaceExists,
+			"%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
+	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
+		return mongoerr.Errorf(mongoerr.NamespaceExists,
+			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
+	case has.ViewOn != "" && want.Uncollated != nil:
+		return want.Uncollated
+	case has.ViewOn != "" && !collation.Same(has.Collation, want.Collation):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith collation: %s rather than %s", there,
+			query.DocumentText(has.ShownCollation()), query.DocumentText(want.AskedCollation()))
+	}
+	return nil
+}
+
+// checkViewChange refuses a collMod that does not fit what it is of.
+func (x *exec) checkViewChange(c *store.Collection) error {
+	found := 0
+	for i := range x.command.args {
+		name := string(x.command.args[i].Key)
+		ofView := name == "viewOn" || name == "pipeline"
+		switch {
+		case ofView && !c.IsView():
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "'%s' option only supported on a view", name)
+		case !ofView && c.IsView():
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
+		case ofView:
+			found++
+		}
+	}
+	if found == 1 {
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
+	}
+	return nil
+}

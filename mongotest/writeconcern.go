@@ -1,0 +1,144 @@
+package mongotest
+
+import (
+	"errors"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
+)
+
+// awaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
+func (x *exec) awaitWriteConcern() error {
+	w, rs := &x.command.writeConcern, x.conn.set
+	rs.mu.Lock()
+	enough := rs.config.standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.majorityByDefault
+	if !enough {
+		x.result.writeError = x.unsatisfiableLocked(w)
+		enough = x.result.writeError != nil
+	}
+	rs.mu.Unlock()
+	if enough {
+		return nil
+	}
+	return x.awaitMembers(w)
+}
+
+// awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
+func (x *exec) awaitMembers(w *writeconcern.Concern) error {
+	rs, m := x.conn.set, x.conn.member
+	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() || x.unsatisfiableLocked(w) != nil }
+	limit := x.limit()
+	ownTime := w.Timeout > 0 && (limit < 0 || w.Timeout <= limit)
+	if ownTime {
+		limit = w.Timeout
+	}
+	rs.mu.Lock()
+	err := rs.awaitLocked(&x.conn.waiter, x.conn.done, limit)
+	interrupted, gone := x.interruptedLocked(), x.conn.epoch != m.epoch
+	if err == nil && !x.replicatedLocked() {
+		x.result.writeError = x.unsatisfiableLocked(w)
+	}
+	rs.mu.Unlock()
+	switch {
+	case gone || errors.Is(err, errHangUp):
+		return errHangUp
+	case interrupted:
+		x.result.state = true
+		x.result.writeError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
+	case err != nil && ownTime:
+		x.result.writeError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
+	case err != nil:
+		x.result.writeError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return nil
+}
+
+// interruptedLocked reports whether the member is no longer the primary that applied the write.
+func (x *exec) interruptedLocked() bool {
+	return x.conn.epoch != x.conn.member.epoch || x.conn.member.role != primary || x.conn.member.term != x.result.term
+}
+
+func (x *exec) unsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
+	return w.Unsatisfiable(x.conn.set.modes, x.conn.set.bearersLocked(everyMember))
+}
+
+func (x *exec) replicatedLocked() bool {
+	w, m := &x.command.writeConcern, x.conn.member
+	if w.ByNumber() {
+		return m.countLocked(x.result.applied) >= w.Members
+	}
+	if p, tagged := w.Pattern(x.conn.set.modes); tagged {
+		return p.Met(x.conn.set.bearersLocked(func(other *member) bool { return m.matched[other.index] >= x.result.applied }))
+	}
+	if w.CheckName(x.conn.set.modes) != nil {
+		return false // a new configuration does not have the mode
+	}
+	return m.commit >= x.result.applied || x.conn.set.config.mutant.AcknowledgeBeforeMajority
+}
+
+func (x *exec) appendWriteConcernError() {
+	e := x.result.writeError
+	at, dst := wire.BeginEmbedded(x.result.out, "writeConcernError")
+	dst = wire.AppendInt32(dst, "code", e.Code)
+	name, message := x.conn.set.config.version.Express(e)
+	dst = wire.AppendString(dst, "codeName", name)
+	dst = wire.AppendString(dst, "errmsg", message)
+	info, dst := wire.BeginEmbedded(dst, "errInfo")
+	if e.Code == mongoerr.WriteConcernFailed {
+		dst = wire.AppendBool(dst, "wtimeout", true)
+	}
+	dst = x.command.writeConcern.Append(dst, x.conn.set.config.version)
+	x.result.out = wire.EndDocument(wire.EndDocument(dst, info), at)
+}
+
+// appendLabels writes the error labels of a reply that succeeded but for its write concern.
+func (x *exec) appendLabels(point pointAction) {
+	code := Code(0)
+	if x.result.writeError != nil {
+		code = x.result.writeError.Code
+	}
+	if point.writeConcernError != nil {
+		n, _ := query.Lookup(point.writeConcernError, "code").Integer()
+		code = Code(n)
+	}
+	labels := point.labels
+	if labels == nil && x.repeatable(code) {
+		labels = []string{"RetryableWriteError"}
+	}
+	x.writeLabels(labels)
+}
+
+func (x *exec) writeLabels(labels []string) {
+	if len(labels) > 0 {
+		x.result.out = wire.AppendStrings(x.result.out, "errorLabels", labels)
+	}
+}
+
+// labelsOf returns the labels that the error of a command deserves.
+func (x *exec) labelsOf(code Code) []string {
+	switch {
+	case x.inTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !x.ends() && mongoerr.Is(code, mongoerr.RetryableWrite)):
+		return []string{"TransientTransactionError"}
+	case x.repeatable(code):
+		return []string{"RetryableWriteError"}
+	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
+		if x.conn.set.config.version.AtLeast(4, 2) {
+			return []string{"NonResumableChangeStreamError"}
+		}
+	case x.conn.set.config.version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
+		return []string{"ResumableChangeStreamError"}
+	}
+	return nil
+}
+
+// ends reports whether the command ends a transaction. A command that the server does not know has no spec.
+func (x *exec) ends() bool { return x.command.spec != nil && x.command.spec.ends }
+
+// repeatable reports whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+// A mongos does not say so of its own.
+func (x *exec) repeatable(code Code) bool {
+	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.ends()) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
+		x.conn.set.config.version.LabelsErrors()
+}
