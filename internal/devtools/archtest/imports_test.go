@@ -2,136 +2,112 @@
 package archtest
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// ours names what a package may import of this module: only what stands below it. A package that is not here may not
-// exist.
-var ours = map[string][]string{
-	"retry":                         {},
-	"retry/mongoreason":             {"retry"},
-	"retry/couchbasereason":         {"retry"},
-	"retry/retryhttp":               {"retry"},
-	"retry/retryslog":               {"retry"},
-	"internal/couchbase/memd":       {"internal/base/sizedread"},
-	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
-	"internal/couchbase/connstr":    {},
-	"internal/couchbase/services":   {"internal/couchbase/clustermap", "retry", "retry/couchbasereason"},
-	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/base/mutant", "retry"},
-	"internal/couchbase/nodescript": {"internal/couchbase/memd", "internal/base/memnet"},
-	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "internal/base/mutant", "retry", "retry/couchbasereason"},
-	"internal/couchbase/kv":         {"internal/couchbase/memd", "internal/base/panicked", "internal/base/scramclient", "retry"},
-	"internal/base/memnet":          {},
-	"internal/base/openloop":        {},
-	"internal/base/panicked":        {},
-	"internal/base/peek":            {},
-	"internal/base/filelock":        {},
-	"internal/base/scramclient":     {},
-	"internal/base/sizedread":       {},
-	"internal/base/mutant":          {},
-	"internal/mongo/wire":           {"internal/base/sizedread"},
-	"internal/mongo/bsoncodec":      {},
-	"internal/mongo/topology":       {"internal/mongo/wire"},
-	"internal/mongo/auth":           {"internal/mongo/wire", "internal/base/scramclient"},
-	"internal/mongo/logging":        {"internal/mongo/wire"},
-	"internal/mongo/drivererror":    {"internal/mongo/topology"},
-	"internal/mongo/cluster":        {"internal/mongo/auth", "internal/mongo/drivererror", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/base/panicked", "internal/base/peek", "retry"},
-	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/drivererror", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/base/mutant", "retry", "retry/mongoreason"},
-	"mongo":                         {"internal/mongo/operation", "internal/mongo/auth", "internal/mongo/logging", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/base/mutant", "retry"},
-	"mongo/mongoslog":               {},
-	"mongo/once":                    {"internal/base/panicked", "retry", "retry/mongoreason"},
-	"couchbase": {
-		"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/connstr", "internal/couchbase/kv",
-		"internal/couchbase/memd", "internal/couchbase/operation", "internal/couchbase/services", "couchbase/search", "couchbase/vector",
-		"internal/base/mutant", "retry", "retry/couchbasereason",
-	},
-	"couchbase/search": {},
-	"couchbase/vector": {"couchbase/search"},
-	"couchbasetest": {
-		"couchbasetest/internal/httpapi", "couchbasetest/internal/store", "couchbasetest/internal/subjson",
-		"internal/couchbase/memd", "internal/couchbase/clustermap", "internal/base/memnet", "internal/base/mutant", "internal/base/testserver",
-	},
-	"couchbasetest/internal/httpapi": {"internal/couchbase/clustermap"},
-	"couchbasetest/internal/store":   {"couchbasetest/internal/subjson", "internal/couchbase/memd"},
-	"couchbasetest/internal/subjson": {"internal/couchbase/memd"},
-	"internal/base/testserver":       {"internal/base/memnet"},
-	"mongotest": {
-		"mongotest/internal/pipeline", "mongotest/internal/query", "mongotest/internal/collation",
-		"mongotest/internal/changes", "mongotest/internal/store", "mongotest/internal/fields", "mongotest/internal/version",
-		"mongotest/internal/setconfig", "mongotest/internal/writeconcern", "mongotest/internal/planfilter", "mongotest/internal/account", "mongotest/internal/permission", "mongotest/internal/failpoint",
-		"mongotest/internal/stableapi", "mongotest/internal/currentop", "mongotest/internal/javascript", "mongotest/internal/explain",
-		"mongotest/internal/mongoerr", "internal/base/memnet", "internal/base/peek", "internal/base/testserver",
-		"internal/mongo/wire", "internal/base/mutant",
-	},
-	"mongotest/internal/currentop": {},
-	"mongotest/internal/explain": {
-		"mongotest/internal/store", "mongotest/internal/query", "internal/mongo/wire",
-	},
-	"mongotest/internal/changes": {
-		"mongotest/internal/store", "mongotest/internal/query", "mongotest/internal/fields", "mongotest/internal/version",
-		"mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/store": {
-		"mongotest/internal/pipeline", "mongotest/internal/query", "mongotest/internal/collation", "mongotest/internal/fulltext",
-		"mongotest/internal/fields", "mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/setconfig": {
-		"mongotest/internal/query", "mongotest/internal/fields", "mongotest/internal/version", "mongotest/internal/mongoerr",
-		"internal/mongo/wire",
-	},
-	"mongotest/internal/planfilter": {
-		"mongotest/internal/explain", "mongotest/internal/store", "mongotest/internal/query",
-		"mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/writeconcern": {
-		"mongotest/internal/setconfig", "mongotest/internal/query", "mongotest/internal/fields", "mongotest/internal/version",
-		"mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/account": {"mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongotest/internal/permission": {
-		"mongotest/internal/account", "mongotest/internal/query", "mongotest/internal/fields", "internal/mongo/wire",
-	},
-	"mongotest/internal/stableapi": {
-		"mongotest/internal/query", "mongotest/internal/fields", "mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/failpoint": {
-		"mongotest/internal/query", "mongotest/internal/fields", "mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/pipeline": {
-		"mongotest/internal/expr", "mongotest/internal/query", "mongotest/internal/javascript", "mongotest/internal/mongoerr",
-		"mongotest/internal/version", "internal/mongo/wire",
-	},
-	"mongotest/internal/backtrack": {},
-	"mongotest/internal/expr": {
-		"mongotest/internal/javascript", "mongotest/internal/query", "mongotest/internal/backtrack",
-		"mongotest/internal/version", "mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/geo":        {},
-	"mongotest/internal/fulltext":   {"internal/mongo/wire"},
-	"mongotest/internal/javascript": {"mongotest/internal/query", "mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongotest/internal/query": {
-		"mongotest/internal/backtrack", "mongotest/internal/geo", "mongotest/internal/fulltext",
-		"mongotest/internal/mongoerr", "internal/mongo/wire",
-	},
-	"mongotest/internal/collation":       {"mongotest/internal/query", "mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongotest/internal/fields":          {"mongotest/internal/query", "mongotest/internal/mongoerr", "internal/mongo/wire"},
-	"mongotest/internal/version":         {"mongotest/internal/mongoerr"},
-	"mongotest/internal/mongoerr":        {},
-	"internal/devtools/figures":          {},
-	"internal/devtools/flaky":            {},
-	"internal/devtools/mutation":         {},
-	"internal/cli/paint":                 {},
-	"internal/cli/prove":                 {"internal/cli/paint", "mongo", "mongotest", "couchbase", "couchbasetest", "internal/couchbase/memd", "internal/base/mutant", "mongo/once", "retry", "retry/mongoreason"},
-	"cmd/holdfast":                       {"internal/base/filelock", "internal/cli/paint", "internal/cli/inspect", "internal/cli/rules", "mongo", "mongo/once", "internal/cli/mockcontrol", "internal/cli/prove", "internal/cli/report", "mongotest", "couchbasetest"},
-	"internal/cli/inspect":               {"internal/cli/paint", "internal/mongo/topology", "mongo"},
-	"internal/cli/report":                {"internal/cli/prove"},
-	"internal/cli/rules":                 {"internal/couchbase/memd", "retry", "retry/couchbasereason", "retry/mongoreason"},
-	"internal/cli/mockcontrol":           {"couchbasetest"},
-	"internal/devtools/spectest":         {"internal/base/filelock"},
-	"internal/devtools/spectest/unified": {"mongo"}, // with the build tag spec_holdfast
+// level is one row of the picture in docs/ARCHITECTURE.md, or a part of one. Its packages do not import each other.
+type level struct {
+	what     string
+	packages []string
+}
+
+// levels are the packages of the module from the bottom up. A package imports only packages of the levels below its own, so that none is
+// imported upward. A package that is not here may not exist.
+var levels = []level{
+	{"the engine", []string{"retry"}},
+	{"the engine, for one database or protocol", []string{"retry/couchbasereason", "retry/mongoreason", "retry/retryhttp", "retry/retryslog"}},
+
+	{"what several layers stand on", []string{
+		"internal/base/filelock", "internal/base/memnet", "internal/base/mutant", "internal/base/openloop", "internal/base/panicked", "internal/base/peek",
+		"internal/base/scramclient", "internal/base/sizedread",
+	}},
+	{"what several layers stand on", []string{"internal/base/testserver"}},
+
+	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/wire"}},
+	{"the clients' layers: a server, a topology", []string{
+		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript",
+		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology",
+	}},
+	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/drivererror"}},
+	{"the clients' layers: connections to a cluster", []string{"internal/couchbase/cluster", "internal/mongo/cluster"}},
+	{"the clients' layers: one operation", []string{"internal/couchbase/operation", "internal/mongo/operation"}},
+
+	{"below the test servers", []string{
+		"couchbasetest/internal/httpapi", "couchbasetest/internal/subjson",
+		"mongotest/internal/backtrack", "mongotest/internal/currentop", "mongotest/internal/fulltext", "mongotest/internal/geo", "mongotest/internal/mongoerr",
+	}},
+	{"below the test servers", []string{
+		"couchbasetest/internal/store", "mongotest/internal/account", "mongotest/internal/query", "mongotest/internal/version",
+	}},
+	{"below the test servers", []string{"mongotest/internal/collation", "mongotest/internal/fields", "mongotest/internal/javascript"}},
+	{"below the test servers", []string{
+		"mongotest/internal/expr", "mongotest/internal/failpoint", "mongotest/internal/permission", "mongotest/internal/setconfig", "mongotest/internal/stableapi",
+	}},
+	{"below the test servers", []string{"mongotest/internal/pipeline", "mongotest/internal/writeconcern"}},
+	{"below the test servers", []string{"mongotest/internal/store"}},
+	{"below the test servers", []string{"mongotest/internal/changes", "mongotest/internal/explain"}},
+	{"below the test servers", []string{"mongotest/internal/planfilter"}},
+
+	{"below the public packages", []string{"couchbase/search"}},
+	{"below the public packages", []string{"couchbase/vector"}},
+	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
+
+	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules"}},
+	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
+	{"what the command line is made of", []string{"internal/cli/report"}},
+	{"the command line", []string{"cmd/holdfast"}},
+
+	{"for those who work on the code", []string{
+		"internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
+	}},
+	{"for those who work on the code", []string{"internal/devtools/spectest/unified"}}, // with the build tag spec_holdfast
+}
+
+// apart has what a folder's packages do not import, although it stands below them.
+var apart = []struct {
+	folders, never []string
+	except         []string
+}{
+	{folders: []string{"internal/couchbase", "couchbase", "couchbasetest"}, never: []string{"internal/mongo"}},
+	{folders: []string{"internal/mongo", "mongo", "mongotest"}, never: []string{"internal/couchbase"}},
+	// A test server shares the bytes of the messages with its client, and nothing that decides.
+	{folders: []string{"mongotest"}, never: []string{"internal/mongo", "retry"}, except: []string{"internal/mongo/wire"}},
+	{folders: []string{"couchbasetest"}, never: []string{"internal/couchbase", "retry"}, except: []string{"internal/couchbase/memd", "internal/couchbase/clustermap"}},
+	// Exactly-once updates work with any client.
+	{folders: []string{"mongo/once"}, never: []string{"internal/mongo"}},
+	{folders: []string{"mongo", "couchbase"}, never: []string{"internal/base/memnet", "internal/base/testserver", "couchbasetest/internal", "mongotest/internal"}},
+}
+
+// within reports whether a package is one of the folders or in one.
+func within(name string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return name == f || strings.HasPrefix(name, f+"/") })
+}
+
+// mayImport reports whether the tables allow an import.
+func mayImport(name, imported string, ranks map[string]int) bool {
+	for _, a := range apart {
+		if within(name, a.folders) && within(imported, a.never) && !within(imported, a.except) {
+			return false
+		}
+	}
+	rank, known := ranks[imported]
+	return known && rank < ranks[name]
+}
+
+// ranksOf returns the place of each package from the bottom.
+func ranksOf(levels []level) map[string]int {
+	ranks := make(map[string]int)
+	for i, l := range levels {
+		for _, p := range l.packages {
+			ranks[p] = i
+		}
+	}
+	return ranks
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
@@ -139,20 +115,20 @@ func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
 	if len(pkgs) < 5 {
 		t.Fatalf("only %d packages were found", len(pkgs))
 	}
+	ranks := ranksOf(levels)
 	for _, p := range pkgs {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		if len(p.GoFiles) == 0 {
 			continue // only tests
 		}
-		allowed, known := ours[name]
-		if !known {
-			t.Errorf("%s has no place in the table of import rules", name)
+		if _, known := ranks[name]; !known {
+			t.Errorf("%s has no place in the table of levels", name)
 		}
 		for _, path := range p.Imports {
 			below, isOurs := strings.CutPrefix(path, module)
 			switch {
-			case isOurs && !slices.Contains(allowed, below):
-				t.Errorf("%s imports %s, which does not stand below it", name, below)
+			case isOurs && !mayImport(name, below, ranks):
+				t.Errorf("%s imports %s, which does not stand below it, or is apart from it", name, below)
 			case path == "testing" || strings.HasPrefix(path, "testing/"):
 				t.Errorf("%s imports %s outside its tests", name, path)
 			case strings.HasPrefix(path, "go.mongodb.org/mongo-driver/v2/x/") && name != "internal/mongo/drivererror":
@@ -161,6 +137,54 @@ func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
 		}
 		if p.Doc == "" {
 			t.Errorf("%s has no package documentation", name)
+		}
+	}
+}
+
+// Each package of the table exists, once.
+func TestTheLevelsNameEachPackageOnce(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, l := range levels {
+		for _, p := range l.packages {
+			if seen[p] {
+				t.Errorf("%s stands on two levels", p)
+			}
+			seen[p] = true
+			if _, err := os.Stat(filepath.Join("../../..", p)); err != nil {
+				t.Errorf("the table of levels: %v", err)
+			}
+		}
+	}
+}
+
+func TestImportsUpwardAndAsideAreRefused(t *testing.T) {
+	ranks := ranksOf(levels)
+	for _, c := range []struct {
+		name, imported string
+		allowed        bool
+	}{
+		{"mongo", "retry", true},
+		{"mongo", "internal/mongo/operation", true},
+		{"mongo", "couchbase", false},
+		{"mongo", "mongotest", false},
+		{"mongo", "internal/couchbase/memd", false},
+		{"mongo", "internal/base/memnet", false},
+		{"mongo/once", "internal/mongo/wire", false},
+		{"retry", "internal/base/panicked", false},
+		{"retry/mongoreason", "retry", true},
+		{"internal/mongo/cluster", "internal/mongo/operation", false},
+		{"internal/mongo/cluster", "mongo", false},
+		{"mongotest", "internal/mongo/wire", true},
+		{"mongotest", "internal/mongo/topology", false},
+		{"mongotest/internal/query", "internal/mongo/topology", false},
+		{"couchbasetest", "internal/couchbase/memd", true},
+		{"couchbasetest", "internal/couchbase/kv", false},
+		{"internal/cli/prove", "internal/couchbase/memd", true},
+		{"internal/cli/prove", "internal/devtools/figures", false},
+		{"cmd/holdfast", "internal/nothing", false},
+	} {
+		if mayImport(c.name, c.imported, ranks) != c.allowed {
+			t.Errorf("%s imports %s: allowed must be %t", c.name, c.imported, c.allowed)
 		}
 	}
 }
