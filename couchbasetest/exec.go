@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbasetest/internal/store"
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -88,7 +89,7 @@ func (x *exec) run() error {
 		reply = x.execute()
 	} else {
 		x.request = x.describe()
-		reply = around(x.middle, func(*Request) *Reply { return x.execute() })(x.request)
+		reply = testserver.Around(x.middle, func(*Request) *Reply { return x.execute() })(x.request)
 	}
 	err := errHangUp
 	if reply != nil {

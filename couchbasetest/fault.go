@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
 // Fault says what happens to one request. The fields stand in the order in which they act. The zero Fault does nothing. The
@@ -40,7 +42,7 @@ func (f *Fault) handle(r *Request, next Handler) *Reply {
 	if f.Before != nil {
 		f.Before()
 	}
-	if !sleep(r.done, f.Delay) {
+	if !testserver.Sleep(r.done, f.Delay) {
 		return nil
 	}
 	switch {
@@ -60,7 +62,7 @@ func (f *Fault) after(r *Request, reply *Reply) *Reply {
 	if f.After != nil {
 		f.After()
 	}
-	if !sleep(r.done, f.ReplyDelay) {
+	if !testserver.Sleep(r.done, f.ReplyDelay) {
 		return nil
 	}
 	if f.StatusAfter != 0 {
@@ -70,21 +72,6 @@ func (f *Fault) after(r *Request, reply *Reply) *Reply {
 		reply.Lost, reply.CutAfter, reply.Silent = true, f.CutReplyAfter, f.Silent
 	}
 	return reply
-}
-
-// sleep waits for d. It reports false as soon as done is closed.
-func sleep(done <-chan struct{}, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-done:
-		return false
-	}
 }
 
 // Decide returns middleware that calls decide for each request and applies the Fault that it returns. It panics if decide is nil.

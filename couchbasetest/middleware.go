@@ -1,10 +1,7 @@
 package couchbasetest
 
 import (
-	"slices"
-	"sync"
-	"sync/atomic"
-
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -66,13 +63,7 @@ type Middleware func(r *Request, next Handler) *Reply
 
 // middlewares are those in use, in the order in which they were added.
 type middlewares struct {
-	changing sync.Mutex
-	inUse    atomic.Pointer[[]*use]
-}
-
-type use struct {
-	op Opcode
-	m  Middleware
+	inUse testserver.Uses[Opcode, Middleware]
 }
 
 // Use makes every request with an opcode pass through middleware; [AnyOpcode] stands for all that applications ask for. The opcode
@@ -82,49 +73,10 @@ func (ms *middlewares) Use(op Opcode, m Middleware) (remove func()) {
 	if m == nil {
 		panic("couchbasetest: Use: the middleware is nil")
 	}
-	u := &use{op, m}
-	ms.change(func(list []*use) []*use { return append(list, u) })
-	return func() {
-		ms.change(func(list []*use) []*use {
-			return slices.DeleteFunc(list, func(other *use) bool { return other == u })
-		})
-	}
-}
-
-func (ms *middlewares) change(f func([]*use) []*use) {
-	ms.changing.Lock()
-	defer ms.changing.Unlock()
-	var list []*use
-	if old := ms.inUse.Load(); old != nil {
-		list = slices.Clone(*old)
-	}
-	if list = f(list); len(list) == 0 {
-		ms.inUse.Store(nil)
-		return
-	}
-	ms.inUse.Store(&list)
+	return ms.inUse.Add(op, m)
 }
 
 // concerning returns the middleware that concerns a command, nil if none does.
 func (ms *middlewares) concerning(op Opcode) []Middleware {
-	inUse := ms.inUse.Load()
-	if inUse == nil {
-		return nil
-	}
-	var list []Middleware
-	for _, u := range *inUse {
-		if u.op == op || u.op == AnyOpcode && !forItself(op) {
-			list = append(list, u.m)
-		}
-	}
-	return list
-}
-
-// around returns a handler with middleware around it, the first outside.
-func around(list []Middleware, h Handler) Handler {
-	for _, m := range slices.Backward(list) {
-		next := h
-		h = func(r *Request) *Reply { return m(r, next) }
-	}
-	return h
+	return ms.inUse.Of(func(of Opcode) bool { return of == op || of == AnyOpcode && !forItself(op) })
 }

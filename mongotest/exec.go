@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
@@ -122,7 +123,7 @@ func (x *exec) through(list []Middleware, parseErr error) (*Reply, error) {
 	at, executed := len(x.result.out), false
 	var failed error
 	request := x.request()
-	reply := around(list, func(r *Request) *Reply {
+	reply := testserver.Around(list, func(r *Request) *Reply {
 		x.command.afterApply, executed = r.afterApply, true
 		if failed = x.answer(parseErr); failed != nil {
 			return nil

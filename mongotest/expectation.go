@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
 // Expectation is one message that a [BlackPipe] expects, with its reply. Messages must come in the order in which they are
@@ -153,7 +155,7 @@ func (p *BlackPipe) answer(e *Expectation, in *incoming) *Reply {
 		p.fail("%s got no reply within %v", e.command, p.config.timeout)
 		return nil
 	}
-	if sleep(in.done, e.delay) != nil {
+	if !testserver.Sleep(in.done, e.delay) {
 		return nil
 	}
 	reply := *e.reply

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/mongotest/internal/failpoint"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -121,7 +122,7 @@ func (x *exec) failPoint() (pointAction, error) {
 		return pointAction{}, nil
 	}
 	rs.mu.Unlock()
-	if sleep(x.conn.done, p.Block) != nil {
+	if !testserver.Sleep(x.conn.done, p.Block) {
 		return pointAction{}, errHangUp
 	}
 	action := pointAction{p.WriteConcernError, p.Labels}

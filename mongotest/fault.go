@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
 // Request is one message from a client, as middleware sees it. It and its Body are valid only until the reply has been sent;
@@ -62,7 +64,7 @@ func (f *Fault) handle(r *Request, next Handler) *Reply {
 	if f.Before != nil {
 		f.Before()
 	}
-	if sleep(r.done, f.Delay) != nil || f.Late != nil && r.await(f.Late) != nil {
+	if !testserver.Sleep(r.done, f.Delay) || f.Late != nil && r.await(f.Late) != nil {
 		return nil
 	}
 	reply := f.reply(r, next)
@@ -97,21 +99,6 @@ func (r *Request) await(arrival <-chan struct{}) error {
 	case <-arrival:
 		return nil
 	case <-r.done:
-		return errHangUp
-	}
-}
-
-// sleep waits for d. It returns errHangUp as soon as done is closed.
-func sleep(done <-chan struct{}, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-done:
 		return errHangUp
 	}
 }

@@ -4,11 +4,10 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -109,13 +108,7 @@ const AnyCommand = "*"
 
 // middlewares are those in use, in the order in which they were added.
 type middlewares struct {
-	changing sync.Mutex
-	inUse    atomic.Pointer[[]*use]
-}
-
-type use struct {
-	command string
-	m       Middleware
+	inUse testserver.Uses[string, Middleware] // by the name that a test gave the command
 }
 
 // Use makes every message of a command pass through middleware. The command is a name, in which upper and lower case are the
@@ -127,54 +120,13 @@ func (ms *middlewares) Use(command string, m Middleware) (remove func()) {
 	if m == nil {
 		panic("mongotest: Use: the middleware of " + command + " is nil")
 	}
-	u := &use{command, m}
-	ms.change(func(list []*use) []*use { return append(list, u) })
-	return func() {
-		ms.change(func(list []*use) []*use {
-			return slices.DeleteFunc(list, func(other *use) bool { return other == u })
-		})
-	}
-}
-
-func (ms *middlewares) change(f func([]*use) []*use) {
-	ms.changing.Lock()
-	defer ms.changing.Unlock()
-	var list []*use
-	if old := ms.inUse.Load(); old != nil {
-		list = slices.Clone(*old)
-	}
-	if list = f(list); len(list) == 0 {
-		ms.inUse.Store(nil)
-		return
-	}
-	ms.inUse.Store(&list)
+	return ms.inUse.Add(command, m)
 }
 
 // concerning returns the middleware that concerns a command, nil if none does.
 func (ms *middlewares) concerning(command string) []Middleware {
-	inUse := ms.inUse.Load()
-	if inUse == nil {
-		return nil
-	}
-	var list []Middleware
-	for _, u := range *inUse {
-		if u.concerns(command) {
-			list = append(list, u.m)
-		}
-	}
-	return list
+	return ms.inUse.Of(func(name string) bool { return stands(name, command) })
 }
-
-// around returns a handler with middleware around it, the first outside.
-func around(list []Middleware, h Handler) Handler {
-	for _, m := range slices.Backward(list) {
-		next := h
-		h = func(r *Request) *Reply { return m(r, next) }
-	}
-	return h
-}
-
-func (u *use) concerns(command string) bool { return stands(u.command, command) }
 
 // stands reports whether a test means a command by a name: whatever the case, or an older name.
 func stands(name, command string) bool {

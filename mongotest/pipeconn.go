@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -56,7 +57,7 @@ func (c *pipeConn) handle(message []byte) error {
 	}
 	in.ConnID, in.done, in.client = c.id, c.done, c.nc
 	p.transcript.add(Message{ConnID: c.id, RequestID: in.RequestID, Body: in.Body})
-	reply := around(p.concerning(in.Command), func(*Request) *Reply { return p.respond(in) })(&in.Request)
+	reply := testserver.Around(p.concerning(in.Command), func(*Request) *Reply { return p.respond(in) })(&in.Request)
 	if reply == nil {
 		return errHangUp
 	}

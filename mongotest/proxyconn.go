@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -116,7 +117,7 @@ func (c *proxyConn) request(message []byte) error {
 		return c.forward(in, message, nil)
 	}
 	var answer []byte
-	reply := around(list, func(*Request) *Reply {
+	reply := testserver.Around(list, func(*Request) *Reply {
 		if answer = c.ask(in, message); answer == nil && !in.wire.Unanswered() {
 			return nil
 		}

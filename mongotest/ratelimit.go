@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -69,5 +70,5 @@ func (c *conn) admitted() bool {
 	c.set.mu.Lock()
 	wait, ok := c.server.limiter.admitLocked(c.server.parameters, time.Now())
 	c.set.mu.Unlock()
-	return ok && sleep(c.done, wait) == nil
+	return ok && testserver.Sleep(c.done, wait)
 }
