@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -175,6 +176,19 @@ func (b *Breaker) canary() uint64 {
 		b.until = now.Add(b.options.Sleep)
 	}
 	return b.word.Load()
+}
+
+// Judge returns what an attempt shows about the endpoint, to be passed to [Breaker.Done]: [HealthGood] without an error, [HealthUnknown] if the
+// caller cancelled ctx, and otherwise what [BreakerOptions].Judge says. It is safe for concurrent use if that is.
+func (b *Breaker) Judge(ctx context.Context, f Failure) Health {
+	switch {
+	case f.Err == nil:
+		return HealthGood
+	case ended(ctx) == WhyCancelled:
+		return HealthUnknown
+	default:
+		return b.options.Judge(f)
+	}
 }
 
 // Done records the result of an attempt that the breaker permitted. An attempt that began before the latest change of state

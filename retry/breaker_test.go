@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -325,5 +326,41 @@ func TestJudgeFailure(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// A breaker judges by its options, but a success is good and what the caller cancelled shows nothing.
+func TestABreakerJudgesAnAttempt(t *testing.T) {
+	o := retry.DefaultBreakerOptions()
+	o.Judge = func(f retry.Failure) retry.Health {
+		if f.Stage == retry.StageInFlight {
+			return retry.HealthBad
+		}
+		return retry.HealthGood
+	}
+	breaker, err := retry.NewBreaker(*o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	late, cancelLate := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer cancelLate()
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		failure retry.Failure
+		want    retry.Health
+	}{
+		{"a success: good", context.Background(), retry.Failure{}, retry.HealthGood},
+		{"a success of a cancelled caller: good", cancelled, retry.Failure{}, retry.HealthGood},
+		{"by the options: bad", context.Background(), inFlight, retry.HealthBad},
+		{"by the options: good", context.Background(), overloaded, retry.HealthGood},
+		{"the caller cancelled it: unknown", cancelled, inFlight, retry.HealthUnknown},
+		{"its deadline passed: by the options", late, inFlight, retry.HealthBad},
+	} {
+		if got := breaker.Judge(c.ctx, c.failure); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
 	}
 }

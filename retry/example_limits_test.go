@@ -61,11 +61,7 @@ func ExampleEngine_Breaker() {
 			failure = refused(ctx, n)
 		}
 		fmt.Println(endpoints[n], failure.Err)
-		health := retry.HealthGood
-		if failure.Err != nil {
-			health = retry.JudgeFailure(failure)
-		}
-		breaker.Done(permit, health)
+		breaker.Done(permit, breaker.Judge(ctx, failure))
 		return failure
 	})
 	fmt.Println(err)

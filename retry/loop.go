@@ -17,7 +17,7 @@ func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g g
 		var now time.Time // zero until the clock is read
 		if g.breaker != nil && g.permit.ok() {
 			now = time.Now()
-			g.breaker.done(g.permit, g.health(ctx, failure), now)
+			g.breaker.done(g.permit, g.breaker.Judge(ctx, *failure), now)
 		}
 		if e.observer != nil {
 			e.observe(ctx, c, EventAttemptFailed, n-1, failure, decision{})
@@ -68,14 +68,6 @@ func (c call) complete(failure *Failure) {
 	if failure.Endpoint == "" {
 		failure.Endpoint = c.op.Endpoint
 	}
-}
-
-// health returns what a failed attempt shows about the endpoint. The caller's cancellation shows nothing.
-func (g guard) health(ctx context.Context, failure *Failure) Health {
-	if ended(ctx) == WhyCancelled {
-		return HealthUnknown
-	}
-	return g.breaker.options.Judge(*failure)
 }
 
 // decide collects everything that the decision depends on, makes it, and pays for the retry. now may be zero.

@@ -84,23 +84,8 @@ func (r *run) permitted(ctx context.Context, target cluster.Target) retry.Failur
 		}
 	}
 	failure := r.onServer(ctx, target)
-	breaker.Done(permit, r.health(ctx, failure))
+	breaker.Done(permit, breaker.Judge(ctx, failure))
 	return failure
-}
-
-// health returns what an attempt shows about its server. The caller's cancellation shows nothing.
-func (r *run) health(ctx context.Context, failure retry.Failure) retry.Health {
-	judge := r.cfg.Limits.Breaker.Judge
-	switch {
-	case failure.Err == nil:
-		return retry.HealthGood
-	case errors.Is(ctx.Err(), context.Canceled):
-		return retry.HealthUnknown
-	case judge != nil:
-		return judge(failure)
-	default:
-		return retry.JudgeFailure(failure)
-	}
 }
 
 // timedOut reports whether an attempt ended with its own time limit, and not with the operation's context.
