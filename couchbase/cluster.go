@@ -25,7 +25,7 @@ func newCluster(s *settings, cfg Config) (*Cluster, error) {
 	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
 	runner := operation.Config{Observer: log, Listens: log.listens, Tracer: dispatchTracer{c.instruments.tracer}, Mutant: s.cluster.Mutant}
-	if c.runner, err = operation.New(runner); err != nil {
+	if c.runner, err = operation.NewRunner(runner); err != nil {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {

@@ -22,7 +22,7 @@ type callOptions struct {
 
 // kvCall is one key-value operation: its description and its result.
 type kvCall struct {
-	operation.Request
+	operation.Operation
 	result     operation.Result
 	kind       *kvOperation
 	collection *Collection
@@ -133,7 +133,7 @@ func (c *kvCall) run() error {
 		ctx = context.WithValue(ctx, spanKey{}, c.span)
 	}
 	c.Began = time.Now()
-	err := cl.runner.Do(ctx, timeout, &c.Request, &c.result)
+	err := cl.runner.Run(ctx, timeout, &c.Operation, &c.result)
 	elapsed := c.result.Took
 	if err != nil {
 		elapsed = time.Since(c.Began)

@@ -172,7 +172,7 @@ type dispatchTracer struct{ tracer RequestTracer }
 var _ operation.Tracer = dispatchTracer{}
 
 // Dispatching begins the span of an attempt, under that of its operation, which is in the context.
-func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Request) func(operation.Dispatch) {
+func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Operation) func(operation.Dispatch) {
 	above, ok := ctx.Value(spanKey{}).(RequestSpan)
 	if !ok {
 		return nil

@@ -154,7 +154,7 @@ func (d durability) satisfiedBy(have []seen) bool {
 // lookAt asks one copy, by the write's sequence number if the server told it, and by the document's CAS otherwise.
 func (c *kvCall) lookAt(ctx context.Context, result *MutationResult, copyIndex int) (seen, error) {
 	bucket := c.collection.bucket
-	q := operation.Request{Bucket: bucket.bucket, Replica: copyIndex, Effect: retry.EffectReadOnly, Strategy: neverAgain}
+	q := operation.Operation{Bucket: bucket.bucket, Replica: copyIndex, Effect: retry.EffectReadOnly, Strategy: neverAgain}
 	if token := result.token; token != nil {
 		q.Name, q.Opcode, q.VBucket = kvObserveSeq.name, kvObserveSeq.opcode, token.vbucket
 		q.Value = binary.BigEndian.AppendUint64(nil, token.token.VBucketUUID)
@@ -162,7 +162,7 @@ func (c *kvCall) lookAt(ctx context.Context, result *MutationResult, copyIndex i
 		q.Name, q.Opcode, q.Collection, q.Key = kvObserve.name, kvObserve.opcode, c.collection.collection, c.Key
 	}
 	var answer operation.Result
-	if err := bucket.cluster.runner.Do(ctx, mostObserveTime, &q, &answer); err != nil {
+	if err := bucket.cluster.runner.Run(ctx, mostObserveTime, &q, &answer); err != nil {
 		return seen{}, err
 	}
 	if token := result.token; token != nil {

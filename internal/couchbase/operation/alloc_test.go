@@ -25,19 +25,19 @@ func TestASuccessAllocatesOnlyTheReply(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-		q    operation.Request
+		q    operation.Operation
 	}{
-		{"a get", context.Background(), operation.Request{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
-		{"a get with a context that can end", ending, operation.Request{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
-		{"an upsert", context.Background(), operation.Request{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Value: []byte("value")}},
-		{"a durable upsert", context.Background(), operation.Request{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Durability: memd.DurabilityMajority}},
+		{"a get", context.Background(), operation.Operation{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
+		{"a get with a context that can end", ending, operation.Operation{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
+		{"an upsert", context.Background(), operation.Operation{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Value: []byte("value")}},
+		{"a durable upsert", context.Background(), operation.Operation{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Durability: memd.DurabilityMajority}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := c.q
 			q.Name, q.Collection, q.Key = "op", named, []byte("key")
 			var r operation.Result
 			allocations := testing.AllocsPerRun(1000, func() {
-				if err := runner.Do(c.ctx, time.Minute, &q, &r); err != nil {
+				if err := runner.Run(c.ctx, time.Minute, &q, &r); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -51,14 +51,14 @@ func TestASuccessAllocatesOnlyTheReply(t *testing.T) {
 // BenchmarkGet is one operation on a socket to a peer that answers at once.
 func BenchmarkGet(b *testing.B) {
 	runner, bucket := onSocket(b)
-	q := operation.Request{
+	q := operation.Operation{
 		Name: "get", Opcode: memd.OpGet, Effect: retry.EffectReadOnly, Key: []byte("key"),
 		Collection: bucket.Collection(cluster.DefaultName, cluster.DefaultName),
 	}
 	var r operation.Result
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := runner.Do(context.Background(), time.Second, &q, &r); err != nil {
+		if err := runner.Run(context.Background(), time.Second, &q, &r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -98,7 +98,7 @@ func onSocket(t testing.TB) (*operation.Runner, *cluster.Bucket) {
 		_, news := bucket.Opening()
 		<-news
 	}
-	runner, err := operation.New(operation.Config{})
+	runner, err := operation.NewRunner(operation.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,50 +9,50 @@ import (
 )
 
 // attempt makes one attempt. It is the engine's attempt function.
-func (u *run) attempt(_ context.Context, n int) retry.Failure {
-	failure := u.try(n)
+func (r *run) attempt(_ context.Context, n int) retry.Failure {
+	failure := r.try(n)
 	if failure.Err != nil {
-		u.troubled = true
+		r.troubled = true
 	}
 	return failure
 }
 
-func (u *run) try(n int) retry.Failure {
-	if failure, ok := u.route(); !ok {
+func (r *run) try(n int) retry.Failure {
+	if failure, ok := r.selectEndpoint(); !ok {
 		return failure
 	}
-	if failure, ok := u.identify(); !ok {
+	if failure, ok := r.identify(); !ok {
 		return failure
 	}
-	if failure, ok := u.encode(); !ok {
+	if failure, ok := r.build(); !ok {
 		return failure
 	}
-	permit, ok := u.endpoint.Allow()
+	permit, ok := r.endpoint.Allow()
 	if !ok {
-		return u.notSent(errBreakerOpen, u.wakeEndpoint())
+		return r.notSent(errBreakerOpen, r.wakeEndpoint())
 	}
 	var dispatched func(Dispatch)
 	var began time.Time
-	if u.runner.tracer != nil {
-		if dispatched = u.runner.tracer.Dispatching(u.caller, u.request); dispatched != nil {
+	if r.runner.tracer != nil {
+		if dispatched = r.runner.tracer.Dispatching(r.caller, r.op); dispatched != nil {
 			began = time.Now()
 		}
 	}
-	err := u.conn.RoundTrip(&u.wire, &u.reply)
-	u.endpoint.Done(permit, err)
-	if err != nil || !u.succeeded() {
-		u.note(err)
+	err := r.conn.RoundTrip(&r.wire, &r.reply)
+	r.endpoint.Done(permit, err)
+	if err != nil || !r.succeeded() {
+		r.note(err)
 	}
 	if dispatched != nil {
-		dispatched(u.dispatch(n, began, err))
+		dispatched(r.dispatch(n, began, err))
 	}
 	if err != nil {
-		return u.noReply(err)
+		return r.ioFailed(err)
 	}
-	if u.succeeded() {
+	if r.succeeded() {
 		return retry.Failure{}
 	}
-	return u.refusedBy(u.reply.Status)
+	return r.refused(r.reply.Status)
 }
 
 // sent names the latest request that was sent, or that could not be sent on a connection.
@@ -63,8 +63,8 @@ type sent struct {
 }
 
 // note remembers the request of an attempt that failed.
-func (u *run) note(err error) {
-	opaque := u.reply.Opaque
+func (r *run) note(err error) {
+	opaque := r.reply.Opaque
 	if err != nil {
 		e := asKV(err)
 		if e.Stage == retry.StageDispatch {
@@ -72,47 +72,47 @@ func (u *run) note(err error) {
 		}
 		opaque = e.Opaque
 	}
-	u.sent = sent{opaque: opaque, to: u.conn.Address(), from: u.conn.Local(), connID: u.conn.ID(), any: true}
+	r.sent = sent{opaque: opaque, to: r.conn.Address(), from: r.conn.Local(), connID: r.conn.ID(), any: true}
 }
 
 // dispatch describes an attempt that had a connection.
-func (u *run) dispatch(n int, began time.Time, err error) Dispatch {
+func (r *run) dispatch(n int, began time.Time, err error) Dispatch {
 	d := Dispatch{
-		Request: u.request, Attempt: n, Began: began, Ended: time.Now(),
-		Conn: u.conn, Err: err,
+		Operation: r.op, Attempt: n, Began: began, Ended: time.Now(),
+		Conn: r.conn, Err: err,
 	}
 	if err == nil {
-		d.Opaque, d.Status = u.reply.Opaque, u.reply.Status
-		if data, found, frameErr := memd.FindFrame(u.reply.Frames, memd.FrameServerDuration); found && frameErr == nil {
+		d.Opaque, d.Status = r.reply.Opaque, r.reply.Status
+		if data, found, frameErr := memd.FindFrame(r.reply.Frames, memd.FrameServerDuration); found && frameErr == nil {
 			d.Server, _ = memd.ServerDuration(data)
 		}
 	} else {
-		d.Opaque = u.sent.opaque
+		d.Opaque = r.sent.opaque
 	}
 	return d
 }
 
 // succeeded reports whether the answer is a success. A look-up of which some parts failed is one: each part has its own status.
-func (u *run) succeeded() bool {
-	switch u.reply.Status { //nolint:exhaustive // all others are failures
+func (r *run) succeeded() bool {
+	switch r.reply.Status { //nolint:exhaustive // all others are failures
 	case memd.StatusSuccess:
 		return true
 	case memd.StatusSuccessDeleted:
-		return u.request.Opcode == memd.OpSubdocMultiLookup || u.request.Opcode == memd.OpSubdocMultiMutation
+		return r.op.Opcode == memd.OpSubdocMultiLookup || r.op.Opcode == memd.OpSubdocMultiMutation
 	case memd.StatusMultiFailure, memd.StatusMultiFailureDeleted:
-		return u.request.Opcode == memd.OpSubdocMultiLookup
+		return r.op.Opcode == memd.OpSubdocMultiLookup
 	}
 	return false
 }
 
 // result fills the caller's result.
-func (u *run) result(r *Result) {
-	r.Packet, r.VBucket, r.Conn = u.reply.Packet, u.vbucket, u.conn
-	r.CollectionID = 0
-	if u.id != nil {
-		r.CollectionID = u.id.ID
+func (r *run) result(to *Result) {
+	to.Packet, to.VBucket, to.Conn = r.reply.Packet, r.vbucket, r.conn
+	to.CollectionID = 0
+	if r.id != nil {
+		to.CollectionID = r.id.ID
 	}
-	if r.Took = time.Since(u.began); !u.troubled {
-		u.conn.Answered(r.Took)
+	if to.Took = time.Since(r.began); !r.troubled {
+		r.conn.Answered(to.Took)
 	}
 }

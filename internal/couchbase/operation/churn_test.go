@@ -113,7 +113,7 @@ func testChurn(t *testing.T, seed uint64) {
 		t.Fatal(err)
 	}
 	bucket := client.Bucket("bucket")
-	runner, err := operation.New(operation.Config{})
+	runner, err := operation.NewRunner(operation.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,11 @@ func testChurn(t *testing.T, seed uint64) {
 		workers.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				var r operation.Result
-				q := operation.Request{
+				q := operation.Operation{
 					Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Key: fmt.Appendf(nil, "%d %d", worker, i),
 					Collection: bucket.Collection(cluster.DefaultName, cluster.DefaultName),
 				}
-				if err := runner.Do(context.Background(), 2500*ms, &q, &r); err != nil {
+				if err := runner.Run(context.Background(), 2500*ms, &q, &r); err != nil {
 					t.Errorf("%v", err)
 					return
 				}

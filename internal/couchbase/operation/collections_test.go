@@ -58,7 +58,7 @@ func (m *manifest) slowly(host string, n int, r memd.Packet) (answer, bool) {
 	return m.answer(host, n, r)
 }
 
-func (w *world) named(q *operation.Request) *operation.Request {
+func (w *world) named(q *operation.Operation) *operation.Operation {
 	q.Collection = w.bucket.Collection("scope", "named")
 	return q
 }
@@ -70,7 +70,7 @@ func TestTheIDOfACollectionIsLookedUpOnceForAll(t *testing.T) {
 		for range 64 {
 			callers.Go(func() {
 				var r operation.Result
-				if err := w.runner.Do(context.Background(), time.Second, w.named(w.get(keyOf0)), &r); err != nil || r.CollectionID != 555 {
+				if err := w.runner.Run(context.Background(), time.Second, w.named(w.get(keyOf0)), &r); err != nil || r.CollectionID != 555 {
 					t.Errorf("%v, id %d", err, r.CollectionID)
 				}
 			})
@@ -252,7 +252,7 @@ func TestManyCallersThatMeetAnOutdatedCollectionLookItUpOnce(t *testing.T) {
 					key = keyOf1 // on the other node
 				}
 				var r operation.Result
-				if err := w.runner.Do(context.Background(), time.Second, w.named(w.get(key)), &r); err != nil || r.CollectionID != 777 {
+				if err := w.runner.Run(context.Background(), time.Second, w.named(w.get(key)), &r); err != nil || r.CollectionID != 777 {
 					t.Errorf("%v, id %d", err, r.CollectionID)
 				}
 			})

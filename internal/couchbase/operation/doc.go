@@ -2,15 +2,15 @@
 //
 // The way of one operation:
 //
-//  1. The caller describes the operation in a [Request] and calls [Runner.Do] with a context and a timeout.
-//  2. Do takes a run from a pool (run.go). A run is the context of its operation, so a success makes no timer and no context. The
+//  1. The caller describes the operation in an [Operation] and calls [Runner.Run] with a context and a timeout.
+//  2. Run takes a run from a pool (run.go). A run is the context of its operation, so a success makes no timer and no context. The
 //     engine of package retry calls run.attempt (attempt.go).
-//  3. Each attempt takes the newest snapshot of the bucket, finds the endpoint of the key's vbucket (route.go), asks the endpoint's
-//     breaker, finds the collection's id, encodes the request (encode.go) and makes one round trip on the endpoint's connection.
-//  4. The status of the answer is looked up in one table (statuses.go), with the exceptions of single commands. Statuses that the
-//     table does not have are looked up in the server's error map . The result is a retry.Failure, with a channel that ends the
+//  3. Each attempt takes the newest snapshot of the bucket, finds the endpoint of the key's vbucket (select.go), asks the endpoint's
+//     breaker, finds the collection's id, builds the request (message.go) and makes one round trip on the endpoint's connection.
+//  4. The status of the answer is looked up in one table (codes.go), with the exceptions of single commands. Statuses that the
+//     table does not have are looked up in the server's error map (classify.go). The result is a retry.Failure, with a channel that ends the
 //     delay early when what it waits for is there.
-//  5. After a failure that is not repeated, Do returns an [*Error], which matches the sentinels of this package (sentinels.go).
+//  5. After a failure that is not repeated, Run returns an [*Error], which matches the sentinels of this package (final.go, sentinels.go).
 //
 // The rules are those of Couchbase's RFCs 0049 (retries), 0058 (errors), 0024 (cluster maps) and 0005 (forward maps).
 package operation

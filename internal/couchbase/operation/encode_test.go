@@ -53,13 +53,13 @@ func TestFeaturesThatTheServerLacks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		lacking memd.Feature
-		change  func(q *operation.Request)
+		change  func(q *operation.Operation)
 	}{
-		{"durability", memd.FeatureDurability, func(q *operation.Request) { q.Durability = memd.DurabilityMajority }},
-		{"framing extras, for durability", memd.FeatureFlexibleRequests, func(q *operation.Request) { q.Durability = memd.DurabilityMajority }},
-		{"preserving the expiry", memd.FeaturePreserveExpiry, func(q *operation.Request) { q.PreserveExpiry = true }},
-		{"framing extras, for the expiry", memd.FeatureFlexibleRequests, func(q *operation.Request) { q.PreserveExpiry = true }},
-		{"look-ups in documents on replicas", memd.FeatureReplicaLookup, func(q *operation.Request) { q.Opcode, q.Replica = memd.OpSubdocMultiLookup, 1 }},
+		{"durability", memd.FeatureDurability, func(q *operation.Operation) { q.Durability = memd.DurabilityMajority }},
+		{"framing extras, for durability", memd.FeatureFlexibleRequests, func(q *operation.Operation) { q.Durability = memd.DurabilityMajority }},
+		{"preserving the expiry", memd.FeaturePreserveExpiry, func(q *operation.Operation) { q.PreserveExpiry = true }},
+		{"framing extras, for the expiry", memd.FeatureFlexibleRequests, func(q *operation.Operation) { q.PreserveExpiry = true }},
+		{"look-ups in documents on replicas", memd.FeatureReplicaLookup, func(q *operation.Operation) { q.Opcode, q.Replica = memd.OpSubdocMultiLookup, 1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, nil, func(w *world) {
@@ -76,21 +76,21 @@ func TestFeaturesThatTheServerLacks(t *testing.T) {
 func TestWhereARequestGoes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(q *operation.Request)
+		change func(q *operation.Operation)
 		host   string
 		check  func(r memd.Packet) bool
 	}{
-		{"the active node", func(*operation.Request) {}, "a", func(r memd.Packet) bool { return r.VBucket == 0 }},
-		{"the active node of another vbucket", func(q *operation.Request) { q.Key = keyOf1 }, "b", func(r memd.Packet) bool { return r.VBucket == 1 }},
-		{"the first replica", func(q *operation.Request) { q.Opcode, q.Replica = memd.OpGetReplica, 1 }, "b", func(r memd.Packet) bool { return r.VBucket == 0 && r.Key[0] == 0 }},
+		{"the active node", func(*operation.Operation) {}, "a", func(r memd.Packet) bool { return r.VBucket == 0 }},
+		{"the active node of another vbucket", func(q *operation.Operation) { q.Key = keyOf1 }, "b", func(r memd.Packet) bool { return r.VBucket == 1 }},
+		{"the first replica", func(q *operation.Operation) { q.Opcode, q.Replica = memd.OpGetReplica, 1 }, "b", func(r memd.Packet) bool { return r.VBucket == 0 && r.Key[0] == 0 }},
 		{
-			"OBSERVE has its key in the value, with the id of the collection", func(q *operation.Request) { q.Opcode, q.Replica = memd.OpObserve, 1 }, "b",
+			"OBSERVE has its key in the value, with the id of the collection", func(q *operation.Operation) { q.Opcode, q.Replica = memd.OpObserve, 1 }, "b",
 			func(r memd.Packet) bool {
 				return len(r.Key) == 0 && bytes.Equal(r.Value, memd.AppendObserveKey(nil, 0, append([]byte{0}, keyOf0...))) && r.VBucket == 0
 			},
 		},
 		{
-			"OBSERVE_SEQNO has no key, but a vbucket", func(q *operation.Request) { q.Opcode, q.Key, q.VBucket = memd.OpObserveSeqno, nil, 1 }, "b",
+			"OBSERVE_SEQNO has no key, but a vbucket", func(q *operation.Operation) { q.Opcode, q.Key, q.VBucket = memd.OpObserveSeqno, nil, 1 }, "b",
 			func(r memd.Packet) bool { return len(r.Key) == 0 && r.VBucket == 1 },
 		},
 	} {

@@ -136,7 +136,7 @@ func (w *world) open(config cluster.Config, o operation.Config) {
 		w.t.Fatal(err)
 	}
 	w.bucket = w.client.Bucket("bucket")
-	if w.runner, err = operation.New(o); err != nil {
+	if w.runner, err = operation.NewRunner(o); err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -159,12 +159,12 @@ func (w *world) missing(buckets ...string) {
 }
 
 // get describes a Get, and increment an operation that is not idempotent.
-func (w *world) get(key []byte) *operation.Request {
-	return &operation.Request{Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Collection: w.collection(), Key: key}
+func (w *world) get(key []byte) *operation.Operation {
+	return &operation.Operation{Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Collection: w.collection(), Key: key}
 }
 
-func (w *world) increment(key []byte) *operation.Request {
-	return &operation.Request{
+func (w *world) increment(key []byte) *operation.Operation {
+	return &operation.Operation{
 		Name: "increment", Opcode: memd.OpIncrement, Collection: w.collection(), Key: key,
 		Extras: memd.AppendCounter(nil, memd.Counter{Delta: 1}),
 	}
@@ -175,15 +175,15 @@ func (w *world) collection() *cluster.Collection {
 }
 
 // do runs an operation with a timeout of 2.5 s.
-func (w *world) do(q *operation.Request) (operation.Result, *operation.Error) {
+func (w *world) do(q *operation.Operation) (operation.Result, *operation.Error) {
 	w.t.Helper()
 	return w.within(context.Background(), 2500*ms, q)
 }
 
-func (w *world) within(ctx context.Context, timeout time.Duration, q *operation.Request) (operation.Result, *operation.Error) {
+func (w *world) within(ctx context.Context, timeout time.Duration, q *operation.Operation) (operation.Result, *operation.Error) {
 	w.t.Helper()
 	var r operation.Result
-	err := w.runner.Do(ctx, timeout, q, &r)
+	err := w.runner.Run(ctx, timeout, q, &r)
 	if err == nil {
 		return r, nil
 	}

@@ -248,7 +248,7 @@ func TestManyCallersThatMeetNotMyVBucketFetchOneMap(t *testing.T) {
 				for range 64 {
 					callers.Go(func() {
 						var r operation.Result
-						if err := w.runner.Do(context.Background(), time.Second, w.get(keyOf0), &r); err != nil {
+						if err := w.runner.Run(context.Background(), time.Second, w.get(keyOf0), &r); err != nil {
 							t.Error(err)
 						}
 					})
@@ -327,7 +327,7 @@ func TestRequestsInABlackHoleEndWithTheMapWithoutTheNode(t *testing.T) {
 				if i%2 == 1 {
 					q, want = w.increment(keyOf0), operation.ErrRequestCanceled
 				}
-				if err := w.runner.Do(context.Background(), 2500*ms, q, &r); !errors.Is(err, want) {
+				if err := w.runner.Run(context.Background(), 2500*ms, q, &r); !errors.Is(err, want) {
 					t.Errorf("%s: %v", q.Name, err)
 				}
 				if d := time.Since(began); d > 310*ms {
@@ -441,7 +441,7 @@ func TestANodeThatLeavesAnswersOneAfterTheOther(t *testing.T) {
 		for range 5 {
 			callers.Go(func() {
 				var r operation.Result
-				if err := w.runner.Do(context.Background(), time.Second, w.increment(keyOf0), &r); err != nil || r.Conn.Address() != "a:11210" {
+				if err := w.runner.Run(context.Background(), time.Second, w.increment(keyOf0), &r); err != nil || r.Conn.Address() != "a:11210" {
 					t.Error(err)
 				}
 			})

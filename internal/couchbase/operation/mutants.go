@@ -7,17 +7,17 @@ import (
 )
 
 // effect returns the effect of a request. Only a runner with a defect changes it.
-func (r *Runner) effect(q *Request) retry.Effect {
-	increments := q.Opcode == memd.OpIncrement || q.Opcode == memd.OpDecrement || q.Opcode == memd.OpSubdocMultiMutation
+func (r *Runner) effect(op *Operation) retry.Effect {
+	increments := op.Opcode == memd.OpIncrement || op.Opcode == memd.OpDecrement || op.Opcode == memd.OpSubdocMultiMutation
 	if r.mutant.IncrementsIdempotent && increments {
 		return retry.EffectIdempotent
 	}
-	return q.Effect
+	return op.Effect
 }
 
 // meaning returns what a status means as the answer to a request. Only a runner with a defect changes it.
-func (r *Runner) meaning(status memd.Status, q *Request) meaning {
-	m := meaningOf(status, q.Opcode, q.CAS)
+func (r *Runner) meaning(status memd.Status, op *Operation) meaning {
+	m := meaningOf(status, op.Opcode, op.CAS)
 	if r.mutant.SyncWriteAmbiguousRetried && m.unsettled {
 		m.unsettled, m.reason = false, couchbasereason.KVSyncWriteInProgress
 	}

@@ -185,7 +185,7 @@ func TestAFullQueueIsASocketThatIsNotAvailable(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			var r operation.Result
-			done <- w.runner.Do(context.Background(), time.Second, w.get(keyOf0), &r)
+			done <- w.runner.Run(context.Background(), time.Second, w.get(keyOf0), &r)
 		}()
 		<-time.After(ms)
 		q := w.increment(keyOf0)
@@ -242,7 +242,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		{"while an id is looked up", silence, func(w *world) {
 			go func() {
 				var r operation.Result
-				if err := w.runner.Do(context.Background(), time.Minute, w.named(w.get(keyOf0)), &r); !errors.Is(err, operation.ErrShutdown) {
+				if err := w.runner.Run(context.Background(), time.Minute, w.named(w.get(keyOf0)), &r); !errors.Is(err, operation.ErrShutdown) {
 					w.t.Errorf("the look-up: %v", err)
 				}
 			}()
@@ -255,7 +255,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				done := make(chan error)
 				go func() {
 					var r operation.Result
-					done <- w.runner.Do(context.Background(), time.Minute, w.increment(keyOf0), &r)
+					done <- w.runner.Run(context.Background(), time.Minute, w.increment(keyOf0), &r)
 				}()
 				<-time.After(4321 * ms) // the delays have grown
 				began := time.Now()
@@ -400,7 +400,7 @@ func atALatency(t *testing.T, password string) (trips float64, err *operation.Er
 	}
 	defer w.close()
 	w.bucket = w.client.Bucket("bucket")
-	if w.runner, failed = operation.New(operation.Config{}); failed != nil {
+	if w.runner, failed = operation.NewRunner(operation.Config{}); failed != nil {
 		t.Fatal(failed)
 	}
 	began := time.Now()

@@ -2,7 +2,6 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -17,7 +16,7 @@ type run struct {
 	runner   *Runner
 	attempts retry.AttemptFunc // the method attempt, made once for each run
 	caller   context.Context   //nolint:containedctx // the run is the context of its operation
-	request  *Request
+	op       *Operation
 	bucket   *cluster.Bucket
 	deadline time.Time
 	began    time.Time
@@ -31,9 +30,9 @@ type run struct {
 	troubled bool // an attempt failed, so a strategy may keep the run
 	byCaller bool // the deadline is that of the caller's context
 
-	// refused is the snapshot by which an endpoint was chosen that does not have the vbucket; with the same one the next attempt goes
+	// refusedBy is the snapshot by which an endpoint was chosen that does not have the vbucket; with the same one the next attempt goes
 	// to the forward owner.
-	refused *cluster.Snapshot
+	refusedBy *cluster.Snapshot
 
 	mu     sync.Mutex
 	ended  context.Context //nolint:containedctx // made by Done
@@ -52,49 +51,67 @@ type target struct {
 	vbucket  uint16
 }
 
-func newRun(r *Runner) *run {
-	u := &run{runner: r}
-	u.attempts = u.attempt
-	return u
+func newRun(runner *Runner) *run {
+	r := &run{runner: runner}
+	r.attempts = r.attempt
+	return r
 }
 
+// begin sets the operation and its deadline.
+func (r *run) begin(ctx context.Context, timeout time.Duration, op *Operation) {
+	r.caller, r.op, r.began, r.bucket = ctx, op, op.Began, op.bucket()
+	if r.began.IsZero() {
+		r.began = time.Now()
+	}
+	if timeout > 0 {
+		r.deadline = r.began.Add(timeout)
+	}
+	if d, ok := ctx.Deadline(); ok && (r.deadline.IsZero() || d.Before(r.deadline)) {
+		r.deadline, r.byCaller = d, true
+	}
+	r.prepare()
+}
+
+// empty makes the run ready for another operation.
+func (r *run) empty() { *r = run{runner: r.runner, attempts: r.attempts} }
+
 // Deadline implements context.Context.
-func (u *run) Deadline() (time.Time, bool) { return u.deadline, !u.deadline.IsZero() }
+func (r *run) Deadline() (time.Time, bool) { return r.deadline, !r.deadline.IsZero() }
 
 // Err implements context.Context.
-func (u *run) Err() error {
-	if err := u.caller.Err(); err != nil {
+func (r *run) Err() error {
+	if err := r.caller.Err(); err != nil {
 		return err
 	}
-	if !u.deadline.IsZero() && !time.Now().Before(u.deadline) {
+	if !r.deadline.IsZero() && !time.Now().Before(r.deadline) {
 		return context.DeadlineExceeded
 	}
 	return nil
 }
 
 // Done implements context.Context.
-func (u *run) Done() <-chan struct{} { return u.ending().Done() }
+func (r *run) Done() <-chan struct{} { return r.ending().Done() }
 
 // ending returns a context that ends with the operation.
-func (u *run) ending() context.Context {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.ended == nil {
-		if u.deadline.IsZero() {
-			u.ended, u.cancel = context.WithCancel(u.caller)
+func (r *run) ending() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended == nil {
+		if r.deadline.IsZero() {
+			r.ended, r.cancel = context.WithCancel(r.caller)
 		} else {
-			u.ended, u.cancel = context.WithDeadline(u.caller, u.deadline)
+			r.ended, r.cancel = context.WithDeadline(r.caller, r.deadline)
 		}
 	}
-	return u.ended
+	return r.ended
 }
 
 // Value implements context.Context.
-func (u *run) Value(key any) any {
+func (r *run) Value(key any) any {
 	if key == (runKey{}) {
-		return u
+		return r
 	}
-	return u.caller.Value(key)
+	return r.caller.Value(key)
 }
 
 type runKey struct{}
@@ -102,64 +119,23 @@ type runKey struct{}
 // Identifier returns the opaque of the latest request that an operation sent, by the context that its strategy or observer got, and
 // reports whether there was one.
 func Identifier(ctx context.Context) (uint32, bool) {
-	u, ok := ctx.Value(runKey{}).(*run)
+	r, ok := ctx.Value(runKey{}).(*run)
 	if !ok {
 		return 0, false
 	}
-	return u.sent.opaque, u.sent.any
+	return r.sent.opaque, r.sent.any
 }
 
 // end frees what the run holds.
-func (u *run) end() {
-	if u.cancel != nil {
-		u.cancel()
+func (r *run) end() {
+	if r.cancel != nil {
+		r.cancel()
 	}
-}
-
-// Do runs an operation. It ends with an error when timeout has passed, unless it is 0, or when ctx ends. On success the
-// result is in *result; otherwise it returns an *Error.
-func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, result *Result) error {
-	u := r.runs.Get().(*run)
-	began := q.Began
-	if began.IsZero() {
-		began = time.Now()
-	}
-	u.caller, u.request, u.began = ctx, q, began
-	u.bucket = q.bucket()
-	if timeout > 0 {
-		u.deadline = began.Add(timeout)
-	}
-	if d, ok := ctx.Deadline(); ok && (u.deadline.IsZero() || d.Before(u.deadline)) {
-		u.deadline, u.byCaller = d, true
-	}
-	u.prepare()
-	engine := r.engine
-	if r.isObserved() {
-		engine = r.observed
-	}
-	if err := u.do(engine); err != nil { //nolint:contextcheck // the run is the context of its operation
-		return u.failed(err)
-	}
-	u.result(result)
-	if !u.troubled && engine == r.engine { // otherwise a strategy or an observer may have kept it
-		*u = run{runner: r, attempts: u.attempts}
-		r.runs.Put(u)
-	}
-	return nil
 }
 
 // do makes the attempts. A panic of the application's strategy passes through.
-func (u *run) do(engine *retry.Engine) error {
-	defer u.end()
-	q := u.request
-	return engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: u.runner.effect(q)}, u.attempts)
+func (r *run) do(engine *retry.Engine) error {
+	defer r.end()
+	op := r.op
+	return engine.Do(r, retry.Operation{Strategy: op.Strategy, Name: op.Name, Data: op.Data, Effect: r.runner.effect(op)}, r.attempts)
 }
-
-func (q *Request) bucket() *cluster.Bucket {
-	if q.Collection != nil {
-		return q.Collection.Bucket()
-	}
-	return q.Bucket
-}
-
-var errNoBucketNamed = errors.New("operation: the request has neither a bucket nor a collection")

@@ -1,8 +1,10 @@
 package operation
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/retry"
@@ -33,8 +35,8 @@ type Runner struct {
 	runs     sync.Pool
 }
 
-// New returns a runner, or an error that names the option and its rule.
-func New(c Config) (*Runner, error) {
+// NewRunner returns a runner, or an error that names the option and its rule.
+func NewRunner(c Config) (*Runner, error) {
 	strategy := c.Strategy
 	if strategy == nil {
 		strategy = retry.BestEffort(retry.BackoffOptions{})
@@ -57,4 +59,24 @@ func New(c Config) (*Runner, error) {
 // isObserved reports whether the observer wants to be told of an operation that begins now.
 func (r *Runner) isObserved() bool {
 	return r.observed != nil && (r.listens == nil || r.listens())
+}
+
+// Run runs an operation. It ends with an error when timeout has passed, unless it is 0, or when ctx ends. On success the
+// result is in *result; otherwise it returns an *Error.
+func (r *Runner) Run(ctx context.Context, timeout time.Duration, op *Operation, result *Result) error {
+	run := r.runs.Get().(*run)
+	run.begin(ctx, timeout, op)
+	engine := r.engine
+	if r.isObserved() {
+		engine = r.observed
+	}
+	if err := run.do(engine); err != nil { //nolint:contextcheck // the run is the context of its operation
+		return run.final(err)
+	}
+	run.result(result)
+	if !run.troubled && engine == r.engine { // otherwise a strategy or an observer may have kept it
+		run.empty()
+		r.runs.Put(run)
+	}
+	return nil
 }

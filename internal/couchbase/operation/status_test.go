@@ -112,7 +112,7 @@ func TestTheStatusTable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, status(c.status, 1), func(w *world) {
-				q := &operation.Request{Name: "op", Opcode: c.opcode, Collection: w.collection(), Key: keyOf0, CAS: c.cas}
+				q := &operation.Operation{Name: "op", Opcode: c.opcode, Collection: w.collection(), Key: keyOf0, CAS: c.cas}
 				_, err := w.do(q)
 				if c.reason != "" {
 					decisions := len(w.log.all())

@@ -55,7 +55,7 @@ func TestAStrategyThatBlocksDelaysNoOtherOperation(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			var r operation.Result
-			done <- w.runner.Do(context.Background(), 2500*ms, q, &r)
+			done <- w.runner.Run(context.Background(), 2500*ms, q, &r)
 		}()
 		<-time.After(ms)
 		began := time.Now()
@@ -111,7 +111,7 @@ func TestAStrategyThatTheEngineRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := operation.New(operation.Config{Strategy: retry.Limited(0, retry.Once())}); err == nil {
+	if _, err := operation.NewRunner(operation.Config{Strategy: retry.Limited(0, retry.Once())}); err == nil {
 		t.Error("New accepts it")
 	}
 }

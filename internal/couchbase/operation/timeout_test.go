@@ -180,21 +180,21 @@ func TestTheTextOfAnError(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		script nodeScript
-		change func(q *operation.Request)
+		change func(q *operation.Operation)
 		want   string
 	}{
-		{"a refusal", status(memd.StatusKeyNotFound, 1), func(*operation.Request) {}, "increment: document not found (" + memd.StatusKeyNotFound.String() + ")"},
+		{"a refusal", status(memd.StatusKeyNotFound, 1), func(*operation.Operation) {}, "increment: document not found (" + memd.StatusKeyNotFound.String() + ")"},
 		{
-			"a strategy that declines", status(memd.StatusLocked, 1), func(q *operation.Request) { q.Strategy = declining() },
+			"a strategy that declines", status(memd.StatusLocked, 1), func(q *operation.Operation) { q.Strategy = declining() },
 			"increment: document locked (" + memd.StatusLocked.String() + ") (KV_LOCKED, no more attempts: strategy declined)",
 		},
 		{
-			"a timeout", status(memd.StatusLocked, always), func(q *operation.Request) { q.Strategy = retry.Limited(3, every10()) },
+			"a timeout", status(memd.StatusLocked, always), func(q *operation.Operation) { q.Strategy = retry.Limited(3, every10()) },
 			"increment: document locked (" + memd.StatusLocked.String() + ") (3 attempts: ",
 		},
-		{"an ambiguous timeout", silence, func(*operation.Request) {}, "increment: ambiguous timeout after 2.5s; the operation may have been applied: "},
-		{"an unambiguous timeout", status(memd.StatusLocked, always), func(*operation.Request) {}, "increment: unambiguous timeout after 2.5s: document locked ("},
-		{"a strategy that the engine refuses", nil, func(q *operation.Request) { q.Strategy = retry.Limited(0, retry.Once()) }, "increment: invalid argument: retry: "},
+		{"an ambiguous timeout", silence, func(*operation.Operation) {}, "increment: ambiguous timeout after 2.5s; the operation may have been applied: "},
+		{"an unambiguous timeout", status(memd.StatusLocked, always), func(*operation.Operation) {}, "increment: unambiguous timeout after 2.5s: document locked ("},
+		{"a strategy that the engine refuses", nil, func(q *operation.Operation) { q.Strategy = retry.Limited(0, retry.Once()) }, "increment: invalid argument: retry: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, c.script, func(w *world) {

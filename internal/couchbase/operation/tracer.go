@@ -10,12 +10,12 @@ import (
 
 // Dispatch is one attempt that was sent, or could not be sent.
 type Dispatch struct {
-	Request *Request
-	Attempt int // the first is 0
-	Began   time.Time
-	Ended   time.Time
-	Conn    *kv.Conn
-	Opaque  uint32
+	Operation *Operation
+	Attempt   int // the first is 0
+	Began     time.Time
+	Ended     time.Time
+	Conn      *kv.Conn
+	Opaque    uint32
 	// Status is the answer's; Server is the time that the server needed, 0 if it did not tell. Err is set if no answer came.
 	Status memd.Status
 	Server time.Duration
@@ -27,5 +27,5 @@ type Dispatch struct {
 type Tracer interface {
 	// Dispatching is called before the round trip of an attempt. ctx is the caller's. The function that it returns, unless nil, is called
 	// after the round trip.
-	Dispatching(ctx context.Context, q *Request) func(Dispatch)
+	Dispatching(ctx context.Context, op *Operation) func(Dispatch)
 }

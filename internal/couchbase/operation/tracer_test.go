@@ -20,7 +20,7 @@ type dispatches struct {
 	deaf bool
 }
 
-func (d *dispatches) Dispatching(ctx context.Context, _ *operation.Request) func(operation.Dispatch) {
+func (d *dispatches) Dispatching(ctx context.Context, _ *operation.Operation) func(operation.Dispatch) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ctx = append(d.ctx, ctx.Value(contextKey{}))
@@ -68,7 +68,7 @@ func TestATracerIsToldOfEachAttempt(t *testing.T) {
 			conn, log := w.bucket.Snapshot().Endpoints[0].Conn(), w.Log()
 			for i, want := range []operation.Dispatch{{Attempt: 0, Status: memd.StatusLocked}, {Attempt: 1, Server: 1510 * time.Microsecond}, {Attempt: 0}} {
 				d := tracer.all[i]
-				if d.Request != q || d.Attempt != want.Attempt || d.Status != want.Status || d.Conn != conn || d.Opaque != log[i].Request.Opaque ||
+				if d.Operation != q || d.Attempt != want.Attempt || d.Status != want.Status || d.Conn != conn || d.Opaque != log[i].Request.Opaque ||
 					(d.Err != nil) != (i == 2) || (d.Server > 0) != (want.Server > 0) {
 					t.Errorf("attempt %d: %+v", i, d)
 				}

@@ -12,6 +12,25 @@ import (
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
+// outcome classifies the result of the round trip, and reports a failure to the topology.
+func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.Conn, err error) retry.Failure {
+	switch {
+	case err != nil:
+		return r.ioFailed(ctx, target.Server, conn, err)
+	case r.op.unacknowledged():
+		return retry.Failure{}
+	case !r.reply.OK:
+		return r.refused(target.Server, conn)
+	}
+	if r.reply.WriteConcernError != nil {
+		_, r.reply.lacksLabel = r.writeReason(conn, r.reply.writeConcernCode())
+	}
+	if err := r.op.Command.Accept(&r.reply); err != nil {
+		return r.writeFailed(target.Server, conn, err)
+	}
+	return retry.Failure{}
+}
+
 var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
 
 // checkOutFailed classifies a failed checkout. Nothing was sent.

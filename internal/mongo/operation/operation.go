@@ -1,17 +1,10 @@
 package operation
 
 import (
-	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
-	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
-	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -92,102 +85,3 @@ type Operation struct {
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }
-
-// Config is the configuration of a Runner.
-type Config struct {
-	Cluster            *cluster.Cluster
-	Monitor            *event.CommandMonitor
-	Log                *logging.Logger // nil: nothing is logged
-	RetryReads         bool
-	RetryWrites        bool
-	MaxAdaptiveRetries int
-	Retarget           bool // enableOverloadRetargeting
-	Limits             Limits
-	ServerAPI          *cluster.ServerAPI
-	Mutant             mutant.Client
-}
-
-// Runner runs the operations of one client. It is safe for concurrent use.
-type Runner struct {
-	cfg      Config
-	engine   *retry.Engine
-	sessions SessionPool
-	clock    clock
-}
-
-// NewRunner returns a runner for the cluster in cfg.
-func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := cfg.Limits.newEngine()
-	if err != nil {
-		return nil, err
-	}
-	return &Runner{cfg: cfg, engine: engine}, nil
-}
-
-// Cluster returns the runner's cluster.
-func (r *Runner) Cluster() *cluster.Cluster { return r.cfg.Cluster }
-
-// Log returns the client's log, nil if there is none.
-func (r *Runner) Log() *logging.Logger { return r.cfg.Log }
-
-var requestIDs atomic.Int32
-
-// runs recycles the state of operations. Nothing of it is used after Run.
-var runs = sync.Pool{New: func() any { return new(run) }}
-
-var emptyRun run
-
-// Run runs one operation, with retries, and returns the error for the application.
-func (r *Runner) Run(ctx context.Context, op *Operation) error {
-	if err := checkSession(op); err != nil {
-		return err
-	}
-	run := runs.Get().(*run)
-	run.begin(r, op)
-	err := run.do(ctx)
-	switch {
-	case err != nil:
-		err = run.final(err)
-		if run.transactional && Labelled(err, LabelTransientTransaction) {
-			op.Session.Unpin() // the transaction is lost, or its mongos cannot be reached
-		}
-	case op.ends == commits:
-		op.Session.transaction.majority = true
-	}
-	*run = emptyRun
-	runs.Put(run)
-	return err
-}
-
-// do makes the attempts. The implicit session ends with them, also if the application's code panics.
-func (r *run) do(ctx context.Context) error {
-	defer r.endSession()
-	return r.engine.Do(ctx, retry.Operation{Strategy: r, Name: r.op.Name, Effect: r.op.Effect}, r.attempt)
-}
-
-func (r *run) endSession() {
-	if r.sending { // the application's net.Conn panicked
-		r.session.networkFailed()
-	}
-	r.implicit.End()
-	if r.op.ends == aborts {
-		r.op.Session.Unpin()
-	}
-}
-
-// begin sets the operation's session.
-func (r *run) begin(runner *Runner, op *Operation) {
-	r.Runner, r.op = runner, op
-	switch op.Session {
-	case NoSession:
-	case nil:
-		r.implicit.pool = &runner.sessions
-		r.session = &r.implicit
-	default:
-		r.session = op.Session
-		r.transactional = r.session.participates(op)
-		if !r.transactional && op.ends == endsNothing {
-			r.session.Unpin()
-		}
-	}
-}

@@ -11,21 +11,21 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// failed makes the error of the operation from that of the engine.
-func (u *run) failed(err error) error {
-	q := u.request
+// final makes the error of the operation from that of the engine.
+func (r *run) final(err error) error {
+	op := r.op
 	e := &Error{
-		Name: q.Name, Opcode: q.Opcode, Key: slices.Clone(q.Key), SpecIndex: -1, Observed: time.Since(u.began),
-		Opaque: u.sent.opaque, DispatchedTo: u.sent.to, DispatchedFrom: u.sent.from, ConnID: u.sent.connID,
+		Name: op.Name, Opcode: op.Opcode, Key: slices.Clone(op.Key), SpecIndex: -1, Observed: time.Since(r.began),
+		Opaque: r.sent.opaque, DispatchedTo: r.sent.to, DispatchedFrom: r.sent.from, ConnID: r.sent.connID,
 	}
-	if u.bucket != nil {
-		e.Bucket = u.bucket.Name()
+	if r.bucket != nil {
+		e.Bucket = r.bucket.Name()
 	}
-	if c := q.Collection; c != nil {
+	if c := op.Collection; c != nil {
 		e.Scope, e.Collection = c.Scope(), c.Name()
 	}
-	if u.id != nil {
-		e.CollectionID = u.id.ID
+	if r.id != nil {
+		e.CollectionID = r.id.ID
 	}
 	var history *retry.Error
 	if !errors.As(err, &history) { // the engine refuses the strategy
@@ -35,7 +35,7 @@ func (u *run) failed(err error) error {
 	e.History, e.Ambiguous, e.Retries = history, !history.OutcomeKnown(), history.Total-1
 	e.Reasons = reasonsOf(history)
 	e.describe(history)
-	u.ends(e, history.Last())
+	r.ends(e, history.Last())
 	return e
 }
 
@@ -56,25 +56,25 @@ func (e *Error) describe(history *retry.Error) {
 }
 
 // ends notes why the operation ended: time had run out, it was cancelled, or its strategy returned an error.
-func (u *run) ends(e *Error, last retry.Record) {
+func (r *run) ends(e *Error, last retry.Record) {
 	var cause *attemptError
 	left := errors.As(last.Err, &cause) && cause.ended
 	switch {
 	case last.Why == retry.WhyCancelled:
 		e.Cancelled = true
 		e.kinds = append(e.kinds, ErrRequestCanceled, context.Canceled)
-		e.causeOf(u.caller, context.Canceled)
+		e.causeOf(r.caller, context.Canceled)
 	case last.Why == retry.WhyDeadlineWouldPass, left:
-		e.TimedOut, e.Ambiguous = true, e.Ambiguous && !u.runner.mutant.TimeoutsUnambiguous
+		e.TimedOut, e.Ambiguous = true, e.Ambiguous && !r.runner.mutant.TimeoutsUnambiguous
 		kind := ErrUnambiguousTimeout
 		if e.Ambiguous {
 			kind = ErrAmbiguousTimeout
 		}
 		e.kinds = append(e.kinds, ErrTimeout, kind)
-		if u.byCaller {
+		if r.byCaller {
 			e.kinds = append(e.kinds, context.DeadlineExceeded)
-			u.awaitCaller()
-			e.causeOf(u.caller, context.DeadlineExceeded)
+			r.awaitCaller()
+			e.causeOf(r.caller, context.DeadlineExceeded)
 		}
 	case last.StrategyErr != nil:
 		e.kinds = append(e.kinds, fmt.Errorf("the retry strategy: %w", last.StrategyErr))
@@ -85,9 +85,9 @@ func (u *run) ends(e *Error, last retry.Record) {
 const endGrace = time.Millisecond
 
 // awaitCaller waits until the caller's context has ended, because it has its cause then.
-func (u *run) awaitCaller() {
+func (r *run) awaitCaller() {
 	select {
-	case <-u.caller.Done():
+	case <-r.caller.Done():
 	case <-time.After(endGrace): // a context that has a deadline and does not end
 	}
 }

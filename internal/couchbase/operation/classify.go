@@ -20,73 +20,73 @@ func asKV(err error) kv.Error {
 	return kv.Error{Err: err}
 }
 
-// noReply is the failure of an attempt without an answer.
-func (u *run) noReply(err error) retry.Failure {
+// ioFailed is the failure of an attempt without an answer.
+func (r *run) ioFailed(err error) retry.Failure {
 	stage := asKV(err).Stage
 	switch {
 	case errors.Is(err, kv.ErrDeadline), errors.Is(err, kv.ErrCancelled): // the engine sees that the run has ended
-		return retry.Failure{Err: &attemptError{kind: ErrRequestCanceled, err: err, ended: true}, Stage: stage, Endpoint: u.address()}
+		return retry.Failure{Err: &attemptError{kind: ErrRequestCanceled, err: err, ended: true}, Stage: stage, Endpoint: r.address()}
 	case errors.Is(err, kv.ErrQueueFull):
-		return u.notSent(attemptCause{ErrOverload, couchbasereason.SocketNotAvailable, err}, nil)
+		return r.notSent(attemptCause{ErrOverload, couchbasereason.SocketNotAvailable, err}, nil)
 	case !errors.Is(err, kv.ErrClosed) && stage == retry.StageDispatch:
-		return u.invalid(err)
+		return r.invalid(err)
 	case !errors.Is(err, kv.ErrClosed):
-		return u.unreadable(err)
+		return r.unreadable(err)
 	case stage == retry.StageDispatch:
-		u.endpoint.Lost(u.conn)
-		return u.noConnection()
+		r.endpoint.Lost(r.conn)
+		return r.noConnection()
 	}
-	u.endpoint.Lost(u.conn)
+	r.endpoint.Lost(r.conn)
 	cause := &attemptError{kind: ErrRequestCanceled, err: err}
 	if errors.Is(err, cluster.ErrClosed) {
 		cause.also = ErrShutdown
 	}
 	return retry.Failure{
-		Err: cause, Stage: stage, Reason: couchbasereason.SocketClosedInFlight, Endpoint: u.address(), Wake: u.wakeMoved(u.snapshot),
+		Err: cause, Stage: stage, Reason: couchbasereason.SocketClosedInFlight, Endpoint: r.address(), Wake: r.wakeMoved(r.snapshot),
 	}
 }
 
 // unreadable is the failure of an attempt whose answer cannot be understood: nothing is known of its effect.
-func (u *run) unreadable(err error) retry.Failure {
-	u.endpoint.Lost(u.conn)
-	return retry.Failure{Err: &attemptError{kind: ErrDecodingFailure, err: err}, Stage: retry.StageInFlight, Endpoint: u.address()}
+func (r *run) unreadable(err error) retry.Failure {
+	r.endpoint.Lost(r.conn)
+	return retry.Failure{Err: &attemptError{kind: ErrDecodingFailure, err: err}, Stage: retry.StageInFlight, Endpoint: r.address()}
 }
 
-// refusedBy is the failure of an attempt that was answered by a status.
-func (u *run) refusedBy(status memd.Status) retry.Failure {
-	entry, described := u.conn.ErrorMap().Entry(status)
-	m := u.runner.meaning(status, u.request)
+// refused is the failure of an attempt that was answered by a status.
+func (r *run) refused(status memd.Status) retry.Failure {
+	entry, described := r.conn.ErrorMap().Entry(status)
+	m := r.runner.meaning(status, r.op)
 	cause := &attemptError{
-		kind: m.kind, status: status, hasStatus: true, info: memd.ParseErrorInfo(&u.reply.Packet), entry: entry, answer: u.reply.Value,
+		kind: m.kind, status: status, hasStatus: true, info: memd.ParseErrorInfo(&r.reply.Packet), entry: entry, answer: r.reply.Value,
 		specIndex: -1,
 	}
 	failure := retry.Failure{
-		Err: cause, Stage: retry.StageResponded, Reason: m.reason, Endpoint: u.address(), Unsettled: m.unsettled,
+		Err: cause, Stage: retry.StageResponded, Reason: m.reason, Endpoint: r.address(), Unsettled: m.unsettled,
 	}
 	if m.byMap {
-		u.byErrorMap(&failure, m, entry, described)
+		r.byErrorMap(&failure, m, entry, described)
 	}
 	switch m.then {
 	case thenNothing:
 	case thenMap:
-		failure.Wake = u.notMine()
+		failure.Wake = r.notMine()
 	case thenFetch:
-		failure.Wake = u.configOnly()
+		failure.Wake = r.configOnly()
 	case thenLookUp:
-		failure.Wake = u.outdated()
+		failure.Wake = r.outdated()
 	case thenReconnect:
-		u.reconnect(cause)
+		r.reconnect(cause)
 		if failure.Reason == couchbasereason.SocketNotAvailable {
-			failure.Wake = u.wakeEndpoint()
+			failure.Wake = r.wakeEndpoint()
 		}
 	case thenSpec:
-		u.failedSpec(cause)
+		r.failedSpec(cause)
 	}
 	return failure
 }
 
 // byErrorMap judges a status that the table leaves to the server's error map.
-func (u *run) byErrorMap(f *retry.Failure, m meaning, entry memd.ErrorMapEntry, described bool) {
+func (r *run) byErrorMap(f *retry.Failure, m meaning, entry memd.ErrorMapEntry, described bool) {
 	if entry.Retryable() {
 		f.Reason = couchbasereason.KVErrorMapRetryIndicated
 	}
@@ -95,66 +95,66 @@ func (u *run) byErrorMap(f *retry.Failure, m meaning, entry memd.ErrorMapEntry, 
 	}
 	f.Unsettled = !described // nobody knows what the status means
 	if entry.Has(memd.AttributeConnInvalidated) || entry.Has(memd.AttributeSpecialHandling) {
-		u.reconnect(f.Err)
+		r.reconnect(f.Err)
 	}
 	if entry.Has(memd.AttributeFetchConfig) {
-		u.bucket.Refresh(u.snapshot, u.endpoint)
+		r.bucket.Refresh(r.snapshot, r.endpoint)
 	}
 }
 
 // notMine reacts to an endpoint that does not own the vbucket. It takes the map of the answer; that map does not end the wait. Without a
 // map, and without a newer one in hand, one fetch serves all who need one.
-func (u *run) notMine() <-chan struct{} {
-	if len(u.reply.Value) > 0 && u.bucket.Learn(u.reply.Value, u.conn.Address()) {
-		s := u.bucket.Snapshot()
-		u.refused = s
-		if s != u.snapshot {
-			u.refused = nil
+func (r *run) notMine() <-chan struct{} {
+	if len(r.reply.Value) > 0 && r.bucket.Learn(r.reply.Value, r.conn.Address()) {
+		s := r.bucket.Snapshot()
+		r.refusedBy = s
+		if s != r.snapshot {
+			r.refusedBy = nil
 		}
-		return u.wakeMoved(s)
+		return r.wakeMoved(s)
 	}
-	u.refused = u.snapshot
-	wake := u.wakeMoved(u.snapshot)
-	u.bucket.Refresh(u.snapshot, u.endpoint)
+	r.refusedBy = r.snapshot
+	wake := r.wakeMoved(r.snapshot)
+	r.bucket.Refresh(r.snapshot, r.endpoint)
 	return wake
 }
 
 // configOnly reacts to an endpoint that has maps only.
-func (u *run) configOnly() <-chan struct{} {
-	u.refused = u.snapshot
-	wake := u.wakeMoved(u.snapshot)
-	u.bucket.Refresh(u.snapshot, nil)
+func (r *run) configOnly() <-chan struct{} {
+	r.refusedBy = r.snapshot
+	wake := r.wakeMoved(r.snapshot)
+	r.bucket.Refresh(r.snapshot, nil)
 	return wake
 }
 
 // outdated reacts to an endpoint that does not know the collection's id. The wait ends when the id is known anew.
-func (u *run) outdated() <-chan struct{} {
-	c := u.request.Collection
-	if c == nil || u.id == nil {
+func (r *run) outdated() <-chan struct{} {
+	c := r.op.Collection
+	if c == nil || r.id == nil {
 		return nil
 	}
-	uid, told := memd.ManifestUID(&u.reply.Packet)
-	if !c.Outdated(u.id, uid, told) {
+	uid, told := memd.ManifestUID(&r.reply.Packet)
+	if !c.Outdated(r.id, uid, told) {
 		return nil
 	}
-	return c.LookUp(u.conn).Known()
+	return c.LookUp(r.conn).Known()
 }
 
 // reconnect closes the connection, whose state is not valid any more. The endpoint makes another one.
-func (u *run) reconnect(cause error) {
-	u.endpoint.Lost(u.conn)
-	u.conn.Close(cause)
+func (r *run) reconnect(cause error) {
+	r.endpoint.Lost(r.conn)
+	r.conn.Close(cause)
 }
 
 // failedSpec finds the part of a sub-document mutation that failed, and its kind.
-func (u *run) failedSpec(cause *attemptError) {
-	index, status, err := memd.ParseMutationFailure(u.reply.Value, memd.MaxSpecs)
+func (r *run) failedSpec(cause *attemptError) {
+	index, status, err := memd.ParseMutationFailure(r.reply.Value, memd.MaxSpecs)
 	if err != nil {
 		cause.err = fmt.Errorf("the answer cannot be read: %w", err)
 		return
 	}
 	cause.specIndex, cause.specStatus = index, status
-	if m := meaningOf(status, u.request.Opcode, 0); m.kind != nil {
+	if m := meaningOf(status, r.op.Opcode, 0); m.kind != nil {
 		cause.kind = m.kind
 	}
 }

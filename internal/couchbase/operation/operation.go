@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Request describes a key-value operation. Do does not change it and does not keep it after it returns, unless a strategy or an
+// Operation describes a key-value operation. Run does not change it and does not keep it after it returns, unless a strategy or an
 // observer does. The slices must not change while the operation runs.
-type Request struct {
+type Operation struct {
 	// Name is for logs, metrics and errors, for example "get".
 	Name   string
 	Opcode memd.Opcode
@@ -37,12 +37,19 @@ type Request struct {
 	// PreserveExpiry keeps the expiry of the document.
 	PreserveExpiry bool
 
-	// Began is when the operation began: its timeout counts from then. Zero: when Do is called.
+	// Began is when the operation began: its timeout counts from then. Zero: when Run is called.
 	Began time.Time
 	// Strategy decides about the retries. Nil: that of the [Runner].
 	Strategy retry.Strategy
 	// Data is the user's own. Strategies and observers get it.
 	Data any
+}
+
+func (o *Operation) bucket() *cluster.Bucket {
+	if o.Collection != nil {
+		return o.Collection.Bucket()
+	}
+	return o.Bucket
 }
 
 // EffectOf returns the effect of a command by RFC 0049's list of idempotent operations.

@@ -1,0 +1,95 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// retryableWireVersion belongs to MongoDB 3.6, the first version with retryable reads and writes.
+const retryableWireVersion = 6
+
+// refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
+func (r *run) refuse(supported bool) retry.Why {
+	switch {
+	case !r.op.Retryable:
+		return retry.WhyNotRetryable
+	case r.transactional:
+		return retry.WhyInTransaction
+	case r.op.ends != endsNothing:
+		return retry.WhyUndecided
+	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
+		return retry.WhyDisabled
+	case !supported:
+		return retry.WhyUnsupportedServer
+	default:
+		return retry.WhyUndecided
+	}
+}
+
+// supported reports whether a server has what the retries of the operation need. The servers behind a load balancer, which
+// only a connection shows, always do (Load Balancer specification). An Unknown server, to which the operation is pinned, is
+// not judged: the checkout has the error that made it Unknown.
+func (r *run) supported(s *topology.Server) bool {
+	if s.Kind == topology.LoadBalancer || !s.Known() {
+		return true
+	}
+	if s.MaxWireVersion < retryableWireVersion {
+		return false
+	}
+	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
+}
+
+// RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.
+// Overload errors have a rule of their own.
+func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+	rule := retry.Once()
+	if _, ok := ctx.Deadline(); ok {
+		rule = retry.UntilDeadline()
+	}
+	if r.refusal != retry.WhyUndecided {
+		rule = never(r.refusal)
+	}
+	if r.requested && r.refusal == retry.WhyUndecided {
+		rule = r.requestRule(&failure)
+	}
+	if !r.overloadRetries() || r.requested && movesOn(&failure) {
+		return r.restricted(ctx, request, failure, rule)
+	}
+	return r.restricted(ctx, request, failure, retry.Overload(r.cfg.MaxAdaptiveRetries, rule))
+}
+
+// restricted follows the client's own rule and, if that allows a retry, the application's strategy.
+func (r *run) restricted(
+	ctx context.Context, request retry.Request, failure retry.Failure, rule retry.Strategy,
+) (retry.Action, error) {
+	action, err := rule.RetryAfter(ctx, request, failure)
+	if err != nil {
+		return action, err
+	}
+	return r.cfg.Limits.restrict(ctx, request, failure, action)
+}
+
+// overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
+// (Client Backpressure specification), and the end of a transaction is always retried.
+func (r *run) overloadRetries() bool {
+	if r.op.ends != endsNothing {
+		return true
+	}
+	switch r.op.Kind {
+	case Read:
+		return r.cfg.RetryReads
+	case Write:
+		return r.cfg.RetryWrites
+	case Generic:
+		return r.cfg.RetryReads && r.cfg.RetryWrites
+	}
+	return false
+}
+
+type never retry.Why
+
+func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	return retry.Decline(retry.Why(w)), nil
+}
