@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// Check fails the test for each reason that the guide, a file of docs, does not have word for word. It is called by packages two folders
+// Check fails the test for each reason that the guide, a file of docs, does not have word for word. It is called by packages three folders
 // below the repository's root.
 func Check(t *testing.T, file string, reasons []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", file))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", file))
 	if err != nil {
 		t.Fatal(err)
 	}
