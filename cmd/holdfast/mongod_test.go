@@ -578,7 +578,7 @@ func certificateFile(t *testing.T) string {
 func TestTLSModes(t *testing.T) {
 	file := certificateFile(t)
 	secure := "/?tls=true&tlsCAFile=" + file
-	soon := options.Client().SetServerSelectionTimeout(300 * time.Millisecond)
+	const short, long = 300 * time.Millisecond, 30 * time.Second // a client that the server refuses waits for all of its timeout
 	for _, c := range []struct {
 		args, query string
 		works       bool
@@ -594,7 +594,11 @@ func TestTLSModes(t *testing.T) {
 	} {
 		uri, end := startMock(t, append(strings.Fields(c.args), "--standalone", "--tlsCertificateKeyFile", file)...)
 		address, _, _ := strings.Cut(uri, "/?")
-		if err := use(t, strings.TrimSuffix(address, "/")+c.query, soon); (err == nil) != c.works {
+		timeout := short
+		if c.works {
+			timeout = long
+		}
+		if err := use(t, strings.TrimSuffix(address, "/")+c.query, options.Client().SetServerSelectionTimeout(timeout)); (err == nil) != c.works {
 			t.Errorf("%s with %s: %v", c.args, c.query, err)
 		}
 		end()
