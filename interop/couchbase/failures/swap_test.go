@@ -28,7 +28,7 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatalf("with gocb: %v: %s", err, out)
 	}
-	swapped, changed, err := swap.Test(t, "-tags", "ours", "-run", "^TestPrint$")
+	swapped, changed, err := swap.Test(t, "-run", "^TestPrint$")
 	if err != nil {
 		t.Fatalf("with our import: %v: %s", err, swapped)
 	}

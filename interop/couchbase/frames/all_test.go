@@ -5,17 +5,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/interop/couchbase/frames/official"
-	"github.com/holdfast-db/holdfast/interop/couchbase/frames/ours"
+	"github.com/holdfast-db/holdfast/interop/couchbase/frames/calls"
+	"github.com/holdfast-db/holdfast/interop/internal/swap"
 )
 
 var plain = []string{"PLAIN"}
 
 // situations are all calls and all ways to log in.
 var situations = map[string]situation{
-	"every operation and option":  {mechanisms: plain, officials: official.Steps(), ours: ours.Steps()},
-	"reads of a server group":     {mechanisms: plain, serverGroup: "second", officials: official.GroupSteps(), ours: ours.GroupSteps()},
-	"writes without tokens":       {mechanisms: plain, withoutTokens: true, version: "6.0.0", officials: official.ObserveSteps(), ours: ours.ObserveSteps()},
+	"every operation and option":  {mechanisms: plain, steps: calls.Steps()},
+	"reads of a server group":     {mechanisms: plain, serverGroup: "second", steps: calls.GroupSteps()},
+	"writes without tokens":       {mechanisms: plain, withoutTokens: true, version: "6.0.0", steps: calls.ObserveSteps()},
 	"login by default":            {},
 	"login with SCRAM-SHA512":     {mechanisms: []string{"SCRAM-SHA512"}},
 	"login with SCRAM-SHA256":     {mechanisms: []string{"SCRAM-SHA256"}},
@@ -31,19 +31,31 @@ var situations = map[string]situation{
 // comparison counts.
 type comparison struct{ calls, unexplained, explained int }
 
+// TestRecord plays every situation with the client that is imported.
+func TestRecord(t *testing.T) {
+	swap.Record(t, func() map[string]recording {
+		all := make(map[string]recording)
+		for name, s := range situations {
+			all[name] = s.record(t)
+		}
+		return all
+	})
+}
+
 // TestThePacketsAreThoseOfGocb compares the packets of all operations and options byte for byte, and those of the logins.
 func TestThePacketsAreThoseOfGocb(t *testing.T) {
+	gocb := swap.Recorded[map[string]recording](t, swap.Official(t, "^TestRecord$"))
+	ours := swap.Recorded[map[string]recording](t, swap.Ours(t, "^TestRecord$", 4))
 	var c comparison
 	known := make(map[string]bool)
 	for _, name := range slices.Sorted(maps.Keys(situations)) {
 		t.Run(name, func(t *testing.T) {
-			s := situations[name]
-			want, got := s.officialRecording(t), s.ourRecording(t)
-			for name := range want.steps {
+			want, got := gocb[name], ours[name]
+			for name := range want.Steps {
 				known[name] = true
 			}
 			c.steps(t, got, want)
-			c.handshake(t, got.handshake, want.handshake)
+			c.handshake(t, got.Handshake, want.Handshake)
 		})
 	}
 	for name := range differences {
@@ -58,20 +70,20 @@ func TestThePacketsAreThoseOfGocb(t *testing.T) {
 // steps compares the packets of calls.
 func (c *comparison) steps(t *testing.T, got, want recording) {
 	t.Helper()
-	c.calls += len(want.steps)
-	for _, name := range slices.Sorted(maps.Keys(want.steps)) {
+	c.calls += len(want.Steps)
+	for _, name := range slices.Sorted(maps.Keys(want.Steps)) {
 		reason := differences[name]
 		switch {
-		case want.steps[name] == "":
+		case want.Steps[name] == "":
 			t.Errorf("%s: gocb sent nothing", name)
-		case got.steps[name] != want.steps[name] && reason == "":
+		case got.Steps[name] != want.Steps[name] && reason == "":
 			c.unexplained++
-			t.Errorf("%s:\n--- ours\n%s\n--- gocb\n%s", name, got.steps[name], want.steps[name])
-		case got.steps[name] == want.steps[name] && reason != "":
+			t.Errorf("%s:\n--- ours\n%s\n--- gocb\n%s", name, got.Steps[name], want.Steps[name])
+		case got.Steps[name] == want.Steps[name] && reason != "":
 			t.Errorf("%s: the packets are the same; delete its row", name)
 		case reason != "" && !onlyFor(reason, name, got, want):
 			c.unexplained++
-			t.Errorf("%s: the packets do not only differ because %s:\n--- ours\n%s\n--- gocb\n%s", name, reason, got.steps[name], want.steps[name])
+			t.Errorf("%s: the packets do not only differ because %s:\n--- ours\n%s\n--- gocb\n%s", name, reason, got.Steps[name], want.Steps[name])
 		case reason != "":
 			c.explained++
 		}

@@ -10,27 +10,19 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-	"github.com/holdfast-db/holdfast/interop/couchbase/frames/official"
-	"github.com/holdfast-db/holdfast/interop/couchbase/frames/ours"
+	"github.com/holdfast-db/holdfast/interop/couchbase/frames/calls"
 )
 
 const nodes = 2
 
-// step is a call of either client.
-type step struct {
-	name     string
-	run      func() error
-	together int
-}
-
 // recording is the packets of each step, as texts, and those of the handshake.
 type recording struct {
-	handshake string
-	steps     map[string]string
-	inflated  map[string]string // the same with values that are not compressed
+	Handshake string
+	Steps     map[string]string
+	Inflated  map[string]string // the same with values that are not compressed
 }
 
-// situation is how both clients connect, and to which cluster.
+// situation is how a client connects, to which cluster, and what it does.
 type situation struct {
 	mechanisms       []string
 	tls, certificate bool
@@ -38,8 +30,7 @@ type situation struct {
 	user             string // "": the administrator of couchbasetest; else the password is the same text
 	withoutTokens    bool
 	version          string // of the server, "" for the newest
-	officials        []official.Step
-	ours             []ours.Step
+	steps            []calls.Step
 }
 
 // newProxy starts a cluster with a proxy before it, which both end with the test.
@@ -81,8 +72,8 @@ func makeCollections(t *testing.T, server *couchbasetest.Cluster) {
 }
 
 // options returns how a client connects to a proxy.
-func (s *situation) options(p *Proxy) ours.Options {
-	o := ours.Options{Username: p.server.Username(), Password: p.server.Password(), Mechanisms: s.mechanisms, ServerGroup: s.serverGroup, NoTokens: s.withoutTokens}
+func (s *situation) options(p *Proxy) calls.Options {
+	o := calls.Options{Username: p.server.Username(), Password: p.server.Password(), Mechanisms: s.mechanisms, ServerGroup: s.serverGroup, NoTokens: s.withoutTokens}
 	if s.tls {
 		o.Roots = p.secret.roots
 	}
@@ -92,60 +83,44 @@ func (s *situation) options(p *Proxy) ours.Options {
 	return o
 }
 
-func (s *situation) officialRecording(t *testing.T) recording {
-	p := s.newProxy(t)
-	c, end, err := official.Connect(p.ConnString(), official.Options(s.options(p)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	var steps []step
-	for _, s := range s.officials {
-		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
-	}
-	return record(t, p, steps)
-}
-
-func (s *situation) ourRecording(t *testing.T) recording {
-	p := s.newProxy(t)
-	c, end, err := ours.Connect(p.ConnString(), s.options(p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	var steps []step
-	for _, s := range s.ours {
-		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
-	}
-	return record(t, p, steps)
-}
-
-// record runs the steps and records the packets of each.
-func record(t *testing.T, p *Proxy, steps []step) recording {
+// record connects and returns the packets.
+func (s *situation) record(t *testing.T) recording {
 	t.Helper()
-	r := recording{handshake: handshake(p.Take()), steps: make(map[string]string), inflated: make(map[string]string)}
-	for _, s := range steps {
-		p.Take()
-		p.Together(s.together)
-		if err := s.run(); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+	p := s.newProxy(t)
+	c, end, err := calls.Connect(p.ConnString(), s.options(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	r := recording{Handshake: handshake(p.Take()), Steps: make(map[string]string), Inflated: make(map[string]string)}
+	for _, step := range s.steps {
+		if _, twice := r.Steps[step.Name]; twice {
+			t.Errorf("two steps are called %q", step.Name)
 		}
-		p.Together(0)
-		var texts, inflated []string
-		for _, sent := range withoutLate(p.Take()) {
-			texts = append(texts, text(sent))
-			inflated = append(inflated, text(sent.inflated(t)))
-		}
-		if s.together > 0 {
-			slices.Sort(texts)
-			texts = slices.Compact(texts)
-		}
-		if _, twice := r.steps[s.name]; twice {
-			t.Errorf("two steps are called %q", s.name)
-		}
-		r.steps[s.name], r.inflated[s.name] = strings.Join(texts, "\n"), strings.Join(inflated, "\n")
+		texts, inflated := packetsOf(t, p, c, step)
+		r.Steps[step.Name], r.Inflated[step.Name] = strings.Join(texts, "\n"), strings.Join(inflated, "\n")
 	}
 	return r
+}
+
+// packetsOf runs a step and returns its packets.
+func packetsOf(t *testing.T, p *Proxy, c *calls.Client, step calls.Step) (texts, inflated []string) {
+	t.Helper()
+	p.Take()
+	p.Together(step.Together)
+	if err := step.Run(c); err != nil {
+		t.Errorf("%s: %v", step.Name, err)
+	}
+	p.Together(0)
+	for _, sent := range withoutLate(p.Take()) {
+		texts = append(texts, text(sent))
+		inflated = append(inflated, text(sent.inflated(t)))
+	}
+	if step.Together > 0 {
+		slices.Sort(texts)
+		texts = slices.Compact(texts)
+	}
+	return texts, inflated
 }
 
 // inflated returns the request with a value that is not compressed.

@@ -64,11 +64,11 @@ const gocbsMajority, ourMajority = "130108ca", "13012328"
 func onlyFor(reason, name string, ours, gocbs recording) bool {
 	switch reason {
 	case compressed, smallest:
-		return ours.inflated[name] == gocbs.inflated[name]
+		return ours.Inflated[name] == gocbs.Inflated[name]
 	case majority:
-		return ours.steps[name] == strings.ReplaceAll(gocbs.steps[name], gocbsMajority, ourMajority)
+		return ours.Steps[name] == strings.ReplaceAll(gocbs.Steps[name], gocbsMajority, ourMajority)
 	case user:
-		return ours.steps[name] == ""
+		return ours.Steps[name] == ""
 	}
 	return true
 }

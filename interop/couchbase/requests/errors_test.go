@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/interop/couchbase/requests/official"
-	"github.com/holdfast-db/holdfast/interop/couchbase/requests/ours"
+	"github.com/holdfast-db/holdfast/interop/couchbase/requests/calls"
 )
 
 // failure is an answer of a service.
@@ -100,28 +99,31 @@ func errorDifference(f failure) (string, int) {
 	return "", -1
 }
 
-// TestTheErrorsAreThoseOfGocb compares the errors that the answers of the services match.
-func TestTheErrorsAreThoseOfGocb(t *testing.T) {
+// errorsOf returns the errors that the failures match.
+func errorsOf(t *testing.T) (all []string) {
 	r := newRecorder(t, true)
-	gocb, end, err := official.Connect(r.ConnString())
+	c, end, err := calls.Connect(r.ConnString())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
-	client, end, err := ours.Connect(r.ConnString())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	warmUp(t, func() error { return official.Steps()[2].Run(gocb) })
-	warmUp(t, func() error { return ours.Steps()[2].Run(client) })
-	used := make(map[int]bool)
-	compared := 0
+	warmUp(t, c)
 	for _, f := range failures() {
 		r.Answer(func(Request) (int, string) { return f.status, f.body })
-		want, got := strings.Join(gocb.Failing(f.service), ", "), strings.Join(client.Failing(f.service), ", ")
+		all = append(all, strings.Join(c.Failing(f.service), ", "))
+	}
+	return all
+}
+
+func compareErrors(t *testing.T, ours, gocb []string) {
+	t.Helper()
+	if len(ours) != len(failures()) || len(gocb) != len(failures()) {
+		t.Fatalf("of %d failures gocb has %d and ours has %d", len(failures()), len(gocb), len(ours))
+	}
+	used := make(map[int]bool)
+	for i, f := range failures() {
+		want, got := gocb[i], ours[i]
 		reason, row := errorDifference(f)
-		compared++
 		switch {
 		case got != want && reason == "":
 			t.Errorf("%s %d %s:\n\tours: %s\n\tgocb: %s", f.service, f.status, f.body, got, want)
@@ -136,5 +138,5 @@ func TestTheErrorsAreThoseOfGocb(t *testing.T) {
 			t.Errorf("the row of the table of differences is not used: %s", d.reason)
 		}
 	}
-	t.Logf("%d answers were compared", compared)
+	t.Logf("%d answers were compared", len(gocb))
 }

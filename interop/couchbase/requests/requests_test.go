@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-db/holdfast/interop/couchbase/requests/official"
-	"github.com/holdfast-db/holdfast/interop/couchbase/requests/ours"
+	"github.com/holdfast-db/holdfast/interop/couchbase/requests/calls"
+	"github.com/holdfast-db/holdfast/interop/internal/swap"
 )
 
 // differences are the steps at which the requests differ, with the reason.
@@ -73,25 +73,6 @@ func text(q Request) string {
 	return id.ReplaceAllString(fmt.Sprintf("%s %s\n%s\n%s", q.Method, q.Path, strings.Join(headers, "\n"), body), "ID")
 }
 
-// record returns the requests of each step.
-func record(t *testing.T, r *Recorder, names []string, run func(i int) error) []string {
-	t.Helper()
-	r.Answer(answer)
-	all := make([]string, len(names))
-	for i, name := range names {
-		r.Take()
-		if err := run(i); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		var texts []string
-		for _, q := range r.Take() {
-			texts = append(texts, text(q))
-		}
-		all[i] = strings.Join(texts, "\n---\n")
-	}
-	return all
-}
-
 // newRecorder starts a node that ends with the test.
 func newRecorder(t *testing.T, enhanced bool) *Recorder {
 	t.Helper()
@@ -103,72 +84,80 @@ func newRecorder(t *testing.T, enhanced bool) *Recorder {
 	return r
 }
 
-// officialRequests returns the requests of gocb, and the names of the steps.
-func officialRequests(t *testing.T, enhanced bool) (names, requests []string) {
-	r := newRecorder(t, enhanced)
-	c, end, err := official.Connect(r.ConnString())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	steps := official.Steps()
-	for _, s := range steps {
-		names = append(names, s.Name)
-	}
-	warmUp(t, func() error { return official.Steps()[2].Run(c) })
-	return names, record(t, r, names, func(i int) error { return steps[i].Run(c) })
+// recording is what a client sent, and the errors that it returned.
+type recording struct {
+	Enhanced, Plain map[string]string // the requests of each step, with and without enhanced prepared statements
+	Errors          []string          // of each failure
 }
 
-// ourRequests returns the requests of this project's client.
-func ourRequests(t *testing.T, enhanced bool) []string {
+// TestRecord runs all steps and failures with the client that is imported.
+func TestRecord(t *testing.T) {
+	swap.Record(t, func() recording {
+		return recording{requestsOf(t, true), requestsOf(t, false), errorsOf(t)}
+	})
+}
+
+// TestBothClientsDoTheSame compares the requests of all operations and options byte for byte, but for ids, the agent's name and the
+// milliseconds that have passed, and the errors that the answers of the services match.
+func TestBothClientsDoTheSame(t *testing.T) {
+	gocb := swap.Recorded[recording](t, swap.Official(t, "^TestRecord$"))
+	ours := swap.Recorded[recording](t, swap.Ours(t, "^TestRecord$", 1))
+	t.Run("enhanced prepared statements", func(t *testing.T) { compareRequests(t, ours.Enhanced, gocb.Enhanced) })
+	t.Run("prepared statements", func(t *testing.T) { compareRequests(t, ours.Plain, gocb.Plain) })
+	t.Run("errors", func(t *testing.T) { compareErrors(t, ours.Errors, gocb.Errors) })
+}
+
+// requestsOf returns the requests of each step.
+func requestsOf(t *testing.T, enhanced bool) map[string]string {
 	r := newRecorder(t, enhanced)
-	c, end, err := ours.Connect(r.ConnString())
+	c, end, err := calls.Connect(r.ConnString())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
-	steps := ours.Steps()
-	names := make([]string, len(steps))
-	for i, s := range steps {
-		names[i] = s.Name
+	warmUp(t, c)
+	r.Answer(answer)
+	all := make(map[string]string)
+	for _, s := range calls.Steps() {
+		r.Take()
+		if err := s.Run(c); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		var texts []string
+		for _, q := range r.Take() {
+			texts = append(texts, text(q))
+		}
+		all[s.Name] = strings.Join(texts, "\n---\n")
 	}
-	warmUp(t, func() error { return ours.Steps()[2].Run(c) })
-	return record(t, r, names, func(i int) error { return steps[i].Run(c) })
+	return all
 }
 
 // warmUp waits until the client knows the cluster's map: it runs a statement that is not prepared.
-func warmUp(t *testing.T, run func() error) {
+func warmUp(t *testing.T, c *calls.Client) {
 	t.Helper()
 	begin := time.Now()
-	if err := run(); err != nil {
+	if err := calls.Steps()[2].Run(c); err != nil {
 		t.Fatalf("after %v: %v", time.Since(begin), err)
 	}
 }
 
-// TestTheRequestsAreThoseOfGocb compares the requests of all operations and options byte for byte, but for ids, the agent's name and
-// the milliseconds that have passed.
-func TestTheRequestsAreThoseOfGocb(t *testing.T) {
-	for _, enhanced := range []bool{true, false} {
-		t.Run(fmt.Sprintf("enhanced prepared statements %v", enhanced), func(t *testing.T) {
-			names, want := officialRequests(t, enhanced)
-			got := ourRequests(t, enhanced)
-			compared, differ := 0, 0
-			for i, name := range names {
-				if want[i] == "" {
-					t.Errorf("%s: gocb sent nothing", name)
-				}
-				compared++
-				reason := differences[name]
-				switch {
-				case got[i] != want[i] && reason == "":
-					t.Errorf("%s:\n--- ours\n%s\n--- gocb\n%s", name, got[i], want[i])
-				case got[i] == want[i] && reason != "":
-					t.Errorf("%s: the requests are the same, so its row in the table of differences is wrong", name)
-				case reason != "":
-					differ++
-				}
-			}
-			t.Logf("%d calls were compared; %d differ, with a reason", compared, differ)
-		})
+func compareRequests(t *testing.T, ours, gocb map[string]string) {
+	t.Helper()
+	compared, differ := 0, 0
+	for _, s := range calls.Steps() {
+		got, want, reason := ours[s.Name], gocb[s.Name], differences[s.Name]
+		if want == "" {
+			t.Errorf("%s: gocb sent nothing", s.Name)
+		}
+		compared++
+		switch {
+		case got != want && reason == "":
+			t.Errorf("%s:\n--- ours\n%s\n--- gocb\n%s", s.Name, got, want)
+		case got == want && reason != "":
+			t.Errorf("%s: the requests are the same, so its row in the table of differences is wrong", s.Name)
+		case reason != "":
+			differ++
+		}
 	}
+	t.Logf("%d calls were compared; %d differ, with a reason", compared, differ)
 }

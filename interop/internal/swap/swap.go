@@ -3,6 +3,7 @@ package swap
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,16 +20,23 @@ import (
 var imports = strings.NewReplacer(
 	`"go.mongodb.org/mongo-driver/v2/mongo"`, `"github.com/holdfast-db/holdfast/mongo"`,
 	`"github.com/couchbase/gocb/v2"`, `"github.com/holdfast-db/holdfast/couchbase"`,
+	`"github.com/couchbase/gocb/v2/`, `"github.com/holdfast-db/holdfast/couchbase/`,
 )
 
 // Test runs "go test -v" on the package in the working folder with our import, and with further arguments. It returns the output and
-// the number of files that were changed. Files whose names begin with "swap" stay as they are.
+// the number of files that were changed, those of a folder "calls" among them. Files whose names begin with "swap" stay as they are. The
+// build tag "ours" is set, for the few lines that need another text.
 func Test(t *testing.T, arguments ...string) (output string, changed int, err error) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		return "", 0, err
 	}
+	calls, err := filepath.Glob("calls/*.go")
+	if err != nil {
+		return "", 0, err
+	}
+	files = append(files, calls...)
 	replaced := make(map[string]string)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -39,7 +47,7 @@ func Test(t *testing.T, arguments ...string) (output string, changed int, err er
 		if strings.HasPrefix(file, "swap") || ours == string(text) {
 			continue
 		}
-		path := filepath.Join(t.TempDir(), file)
+		path := filepath.Join(t.TempDir(), filepath.Base(file))
 		if err := os.WriteFile(path, []byte(ours), 0o600); err != nil {
 			return "", 0, err
 		}
@@ -57,8 +65,10 @@ func Test(t *testing.T, arguments ...string) (output string, changed int, err er
 	if err := os.WriteFile(path, overlay, 0o600); err != nil {
 		return "", 0, err
 	}
-	all := append([]string{"test", "-overlay", path, "-count=1", "-v"}, arguments...)
-	out, err := exec.CommandContext(t.Context(), "go", append(all, ".")...).CombinedOutput()
+	all := append([]string{"test", "-overlay", path, "-tags", "ours", "-count=1", "-v"}, arguments...)
+	cmd := exec.CommandContext(t.Context(), "go", append(all, ".")...)
+	cmd.Env = append(os.Environ(), printing+"=1")
+	out, err := cmd.CombinedOutput()
 	return string(out), len(replaced), err
 }
 
@@ -77,7 +87,9 @@ func Ours(t *testing.T, pattern string, least int) string {
 // one of them fails.
 func Official(t *testing.T, pattern string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern, "-test.v").CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern, "-test.v")
+	cmd.Env = append(os.Environ(), printing+"=1")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, end(string(out)))
 	}
@@ -86,3 +98,39 @@ func Official(t *testing.T, pattern string) string {
 
 // end returns the last lines of an output.
 func end(out string) string { return out[max(0, len(out)-2000):] }
+
+// printing is the environment variable of the processes whose output another test reads.
+const printing = "HOLDFAST_SWAP"
+
+// Record prints what a client did, for [Recorded] in the test that started this process with one of the imports. Outside such a process the
+// test is skipped, before recording is called: nobody would read it.
+func Record[T any](t *testing.T, recording func() T) {
+	t.Helper()
+	if os.Getenv(printing) == "" {
+		t.Skip("the tests that compare run it, with each import")
+	}
+	text, err := json.Marshal(recording())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("%s%s\n", recorded, text)
+}
+
+const recorded = "recorded: "
+
+// Recorded returns what [Record] printed.
+func Recorded[T any](t *testing.T, output string) (recording T) {
+	t.Helper()
+	for line := range strings.Lines(output) {
+		text, ok := strings.CutPrefix(line, recorded)
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), &recording); err != nil {
+			t.Fatal(err)
+		}
+		return recording
+	}
+	t.Fatalf("nothing was recorded:\n%s", end(output))
+	return recording
+}

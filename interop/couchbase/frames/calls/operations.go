@@ -1,5 +1,5 @@
-// Package ours is the text of package official with other imports.
-package ours
+// Package calls has one call of the client for each key-value operation and option.
+package calls
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-db/holdfast/couchbase"
+	couchbase "github.com/couchbase/gocb/v2"
 )
 
 // Step is one call, perhaps after others that it needs.

@@ -1,4 +1,6 @@
-package ours
+//go:build ours
+
+package calls
 
 import "github.com/holdfast-db/holdfast/couchbase"
 

@@ -1,6 +1,5 @@
-// Package official has one call of the client for each operation and option of the HTTP services. Package ours is the same text with
-// other imports.
-package official
+// Package calls has one call of the client for each operation and option of the HTTP services.
+package calls
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package ours
+package calls
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/couchbase"
+	couchbase "github.com/couchbase/gocb/v2"
 )
 
 func lookupSteps() []Step {

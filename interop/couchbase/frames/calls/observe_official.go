@@ -1,4 +1,6 @@
-package official
+//go:build !ours
+
+package calls
 
 import (
 	"time"

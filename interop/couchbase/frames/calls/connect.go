@@ -1,11 +1,11 @@
-package ours
+package calls
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"time"
 
-	"github.com/holdfast-db/holdfast/couchbase"
+	couchbase "github.com/couchbase/gocb/v2"
 )
 
 // Client is a client of a recorded cluster.

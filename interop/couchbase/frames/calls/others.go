@@ -1,11 +1,11 @@
-package ours
+package calls
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/holdfast-db/holdfast/couchbase"
+	couchbase "github.com/couchbase/gocb/v2"
 )
 
 func replicaSteps() []Step {
