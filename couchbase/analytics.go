@@ -103,7 +103,7 @@ func (o *AnalyticsOptions) request(call services.Call, parameters map[string]any
 		r.Header.Set("Analytics-Priority", "-1")
 	}
 	if o.Readonly {
-		r.Effect = retry.EffectReadOnly
+		r.Idempotency = retry.ReadOnly
 	}
 	return r
 }

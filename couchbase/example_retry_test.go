@@ -90,7 +90,7 @@ func ExampleRetryRequestDetails() {
 	servers, cluster, end := exampleCluster()
 	defer end()
 	ok(cluster.Bucket("default").WaitUntilReady(time.Minute, nil))
-	servers.Use(couchbasetest.AnyOpcode, couchbasetest.Once(couchbasetest.Fault{Status: temporaryFailure}))
+	servers.Use(couchbasetest.AnyOpcode, couchbasetest.FaultOnce(couchbasetest.Fault{Status: temporaryFailure}))
 	_, err := cluster.Bucket("default").DefaultCollection().Upsert("a", 1, &couchbase.UpsertOptions{
 		RetryStrategy: explaining{couchbase.NewBestEffortRetryStrategy(nil)},
 	})

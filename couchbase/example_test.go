@@ -34,12 +34,12 @@ func Example() {
 	ok(err)
 	fmt.Println("counter:", result.Content())
 
-	servers.Use(couchbasetest.AnyOpcode, couchbasetest.Once(couchbasetest.Fault{LoseReply: true}))
+	servers.Use(couchbasetest.AnyOpcode, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true}))
 	_, err = counters.Increment("2016-06-28", one)
 	var history *retry.Error // the attempts: server, stage, reason and error of each, and why there was no other attempt
 	if errors.As(err, &history) {
 		last := history.Last()
-		fmt.Println(last.Stage, last.Reason, "then:", last.Why)
+		fmt.Println(last.Stage, last.Reason, "then:", last.StopReason)
 		fmt.Println("the outcome is known:", history.OutcomeKnown())
 	}
 	// Output:

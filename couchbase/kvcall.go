@@ -81,7 +81,7 @@ func (c *Collection) call(kind *kvOperation, id string, options callOptions, d d
 	}
 	call := kvCalls.Get().(*kvCall)
 	call.kind, call.collection, call.options, call.durability, call.Durability = kind, c, options, d, d.level
-	call.Name, call.Opcode, call.Effect, call.Collection = kind.name, kind.opcode, kind.effect, c.collection
+	call.Name, call.Opcode, call.Idempotency, call.Collection = kind.name, kind.opcode, kind.idempotency, c.collection
 	call.Key = call.keep(id)
 	call.span = c.bucket.cluster.instruments.begin(kind, c, options.span, d)
 	return call, nil

@@ -8,11 +8,11 @@ import (
 
 // kvOperation is a kind of key-value operation.
 type kvOperation struct {
-	name   string // for spans, metrics and strategies
-	id     string // in a TimeoutError, as in gocb
-	opcode memd.Opcode
-	effect retry.Effect
-	index  int // among all kinds
+	name        string // for spans, metrics and strategies
+	id          string // in a TimeoutError, as in gocb
+	opcode      memd.Opcode
+	idempotency retry.Idempotency
+	index       int // among all kinds
 }
 
 // kvOperations is the largest number of kinds.
@@ -21,7 +21,7 @@ const kvOperations = 24
 var kvOperationCount int
 
 func newKVOperation(name, id string, opcode memd.Opcode) *kvOperation {
-	k := &kvOperation{name: name, id: id, opcode: opcode, effect: operation.EffectOf(opcode), index: kvOperationCount}
+	k := &kvOperation{name: name, id: id, opcode: opcode, idempotency: operation.IdempotencyOf(opcode), index: kvOperationCount}
 	kvOperationCount++
 	return k
 }

@@ -29,7 +29,7 @@ func (h *httpServices) get(g managementGet, answer any) (err error) {
 	defer func() { op.end(err) }()
 	op.attributes("db.operation", http.MethodGet+" "+g.path, "db.name", g.in.bucket)
 	reply, err := h.client.Do(op.ctx, &services.Request{
-		Call: op.call, Service: g.asked, Bucket: g.bucket, Method: http.MethodGet, Path: g.path, Effect: retry.EffectReadOnly,
+		Call: op.call, Service: g.asked, Bucket: g.bucket, Method: http.MethodGet, Path: g.path, Idempotency: retry.ReadOnly,
 	})
 	if err != nil {
 		return managementError(err, op.call.ID, h.scheme)

@@ -94,7 +94,7 @@ func TestOrphansAreReported(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 		c := client.Bucket("default").DefaultCollection()
 		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
-		server.Use(memd.OpGet, couchbasetest.Once(couchbasetest.Fault{Delay: 300 * time.Millisecond}))
+		server.Use(memd.OpGet, couchbasetest.FaultOnce(couchbasetest.Fault{Delay: 300 * time.Millisecond}))
 		if _, err := c.Get("a", &couchbase.GetOptions{Timeout: 100 * time.Millisecond}); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
 			t.Fatal(err)
 		}
@@ -136,12 +136,12 @@ func TestRetriesAndRefusalsAreLogged(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 		c := client.Bucket("default").DefaultCollection()
 		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
-		server.Use(memd.OpGet, couchbasetest.Once(couchbasetest.Fault{Status: memd.StatusTemporaryFailure}))
+		server.Use(memd.OpGet, couchbasetest.FaultOnce(couchbasetest.Fault{Status: memd.StatusTemporaryFailure}))
 		must[*couchbase.GetResult](t)(c.Get("a", nil))
 		if _, err := c.Insert("a", 1, nil); !errors.Is(err, couchbase.ErrDocumentExists) {
 			t.Fatal(err)
 		}
-		server.Use(memd.OpIncrement, couchbasetest.Once(couchbasetest.Fault{LoseReply: true}))
+		server.Use(memd.OpIncrement, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true}))
 		if _, err := c.Binary().Increment("n", nil); !errors.Is(err, couchbase.ErrRequestCanceled) {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestOperationsHaveSpansAndMeasurements(t *testing.T) {
 		c := client.Bucket("default").DefaultCollection()
 		parent := tracer.RequestSpan(nil, "mine")
 		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, &couchbase.UpsertOptions{ParentSpan: parent, DurabilityLevel: couchbase.DurabilityLevelMajority}))
-		server.Use(memd.OpGet, couchbasetest.Once(couchbasetest.Fault{Status: memd.StatusTemporaryFailure}))
+		server.Use(memd.OpGet, couchbasetest.FaultOnce(couchbasetest.Fault{Status: memd.StatusTemporaryFailure}))
 		must[*couchbase.GetResult](t)(c.Get("a", nil))
 		if _, err := c.Get("none", &couchbase.GetOptions{Context: context.Background()}); !errors.Is(err, couchbase.ErrDocumentNotFound) {
 			t.Error(err)

@@ -24,7 +24,7 @@ const mostObserveTime = time.Second
 
 // neverAgain is the strategy of looks at a copy: the next look follows anyway.
 var neverAgain = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.WhyStrategyDeclined), nil
+	return retry.Decline(retry.StopStrategyDeclined), nil
 })
 
 // seen is what a node has of a write.
@@ -154,7 +154,7 @@ func (d durability) satisfiedBy(have []seen) bool {
 // lookAt asks one copy, by the write's sequence number if the server told it, and by the document's CAS otherwise.
 func (c *kvCall) lookAt(ctx context.Context, result *MutationResult, copyIndex int) (seen, error) {
 	bucket := c.collection.bucket
-	q := operation.Operation{Bucket: bucket.bucket, Replica: copyIndex, Effect: retry.EffectReadOnly, Strategy: neverAgain}
+	q := operation.Operation{Bucket: bucket.bucket, Replica: copyIndex, Idempotency: retry.ReadOnly, Strategy: neverAgain}
 	if token := result.token; token != nil {
 		q.Name, q.Opcode, q.VBucket = kvObserveSeq.name, kvObserveSeq.opcode, token.vbucket
 		q.Value = binary.BigEndian.AppendUint64(nil, token.token.VBucketUUID)

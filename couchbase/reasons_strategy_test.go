@@ -132,7 +132,7 @@ func TestACancellationDuringADelayIsLogged(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		reason := couchbase.KVTemporaryFailureRetryReason.Description()
-		want := []decision{{0, reason, fixedDelay, ""}, {0, reason, fixedDelay, retry.WhyCancelled.String()}}
+		want := []decision{{0, reason, fixedDelay, ""}, {0, reason, fixedDelay, retry.StopCancelled.String()}}
 		if log := b.log.take(t); !slices.Equal(log, want) {
 			t.Errorf("the log is %v, want %v", log, want)
 		}

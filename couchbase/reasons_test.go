@@ -123,15 +123,15 @@ func (o *seen) forgetMissing() {
 // refused checks an operation that was not retried: one attempt, one line in the log, and an error that says why.
 func (o *seen) refused(t *testing.T, r raising) {
 	t.Helper()
-	why := retry.WhyNotRetryable
+	stop := retry.StopNotRetryable
 	switch {
 	case r.never:
 	case o.declines:
-		why = retry.WhyStrategyDeclined
+		stop = retry.StopStrategyDeclined
 	case r.readsOnly:
-		why = retry.WhyNotIdempotent
+		stop = retry.StopNotIdempotent
 	}
-	if want := []decision{{0, r.reason.String(), 0, why.String()}}; !slices.Equal(o.log, want) {
+	if want := []decision{{0, r.reason.String(), 0, stop.String()}}; !slices.Equal(o.log, want) {
 		t.Errorf("the log is %v, want %v", o.log, want)
 	}
 	var want []time.Duration
@@ -216,7 +216,7 @@ func (o *seen) checkLog(t *testing.T, r raising, ends bool) {
 		if r.always {
 			attempt = 3
 		}
-		if want := (decision{attempt, r.reason.String(), left, retry.WhyDeadlineWouldPass.String()}); last < 0 || o.log[last] != want {
+		if want := (decision{attempt, r.reason.String(), left, retry.StopDeadlineWouldPass.String()}); last < 0 || o.log[last] != want {
 			t.Errorf("the log is %v; its last line should be %v", o.log, want)
 			return
 		}

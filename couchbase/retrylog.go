@@ -19,7 +19,7 @@ func (l retryLog) listens() bool { return l.next != nil || currentLogger.Load() 
 // Observe logs each retry when it is decided, and each refusal when the operation ends.
 func (l retryLog) Observe(ctx context.Context, e retry.Event) {
 	switch {
-	case e.Kind == retry.EventDecided && e.Why == retry.WhyRetried:
+	case e.Kind == retry.EventDecided && e.StopReason == retry.NotStopped:
 		logf(LogDebug, "%s: attempt %d on %s failed (%v, reason %v); another one follows after %v: %s",
 			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Delay, userData(e.Failure.Err))
 	case e.Kind == retry.EventEnded && e.Err != nil: // the decision may have been to retry, and the delay ended with the operation
@@ -28,7 +28,7 @@ func (l retryLog) Observe(ctx context.Context, e retry.Event) {
 			level = LogDebug
 		}
 		logf(level, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v (delay %v): %s",
-			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Why, e.Delay, userData(e.Failure.Err))
+			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.StopReason, e.Delay, userData(e.Failure.Err))
 	}
 	if l.next != nil {
 		l.next.Observe(ctx, e)
@@ -44,5 +44,5 @@ func ordinary(e *retry.Event) bool {
 	case e.Reason != retry.ReasonUnknown:
 		return false
 	}
-	return e.Why == retry.WhyCancelled || e.Stage == retry.StageResponded && !e.Unsettled
+	return e.StopReason == retry.StopCancelled || e.Stage == retry.StageResponded && !e.Unsettled
 }

@@ -39,13 +39,13 @@ func (s *requestStrategy) RetryAfter(_ context.Context, request retry.Request, f
 	action := s.strategy.RetryAfter(&retryRequest{call: s, request: &request, failure: &failure}, retryReason{failure.Reason})
 	switch a := action.(type) {
 	case nil:
-		return retry.Decline(retry.WhyStrategyDeclined), nil
+		return retry.Decline(retry.StopStrategyDeclined), nil
 	case *FailedRetryAction:
 		return retry.Action{}, a.Err
 	}
 	delay := action.Duration()
 	if delay <= 0 {
-		return retry.Decline(retry.WhyStrategyDeclined), nil
+		return retry.Decline(retry.StopStrategyDeclined), nil
 	}
 	return retry.After(delay), nil
 }
@@ -61,7 +61,7 @@ var _ RetryRequestDetails = (*retryRequest)(nil)
 
 func (r *retryRequest) RetryAttempts() uint32       { return uint32(r.request.Retries) } //nolint:gosec // it is a small count
 func (r *retryRequest) Identifier() string          { return r.call.id }
-func (r *retryRequest) Idempotent() bool            { return r.request.Effect != retry.EffectNotIdempotent }
+func (r *retryRequest) Idempotent() bool            { return r.request.Idempotency != retry.NotIdempotent }
 func (r *retryRequest) RetryReasons() []RetryReason { return reasonsOf(&r.request.Reasons) }
 func (r *retryRequest) Context() context.Context    { return r.call.context }
 func (r *retryRequest) UserData() any               { return retry.Data(r.call.context) }

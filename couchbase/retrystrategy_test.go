@@ -24,7 +24,7 @@ var errLocked = errors.New("locked")
 // runLocked runs an operation whose first attempts find a locked document, and returns the number of attempts.
 func runLocked(t *testing.T, ctx context.Context, s RetryStrategy, locked int) (attempts int, err error) {
 	t.Helper()
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineCapDelay})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), DeadlineMode: retry.DeadlineCapDelay})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestDurabilityThatTooFewNodesCanGive(t *testing.T) {
 				t.Errorf("level %d: %v after %v", level, err, time.Since(began))
 			}
 			var history *retry.Error
-			if !errors.As(err, &history) || !history.OutcomeKnown() || history.Last().Why != retry.WhyNotRetryable {
+			if !errors.As(err, &history) || !history.OutcomeKnown() || history.Last().StopReason != retry.StopNotRetryable {
 				t.Errorf("level %d: %v", level, history)
 			}
 		}

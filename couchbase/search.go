@@ -139,7 +139,7 @@ func (h *httpServices) search(in keyspace, index string, query any, body map[str
 	fail := func(err error) error { return searchError(err, query, index, h.scheme) }
 	rows, err := h.client.Stream(op.ctx, &services.Request{
 		Call: op.call, Service: clustermap.Search, Method: http.MethodPost, Path: searchIndexPath(in, index) + "/query",
-		Effect: retry.EffectReadOnly,
+		Idempotency: retry.ReadOnly,
 		Body: func(left time.Duration) ([]byte, error) {
 			control["timeout"] = left.Milliseconds()
 			body["ctl"] = control

@@ -262,11 +262,11 @@ func (s *settings) configureBreaker() error {
 	if b.ErrorThresholdPercentage != 0 {
 		o.Percent = b.ErrorThresholdPercentage
 	}
-	o.Sleep, o.Window = b.SleepWindow, b.RollingWindow
+	o.OpenTimeout, o.Window = b.SleepWindow, b.RollingWindow
 	if _, err := retry.NewBreaker(*o); err != nil {
 		return fmt.Errorf("%w%w", invalid("CircuitBreakerConfig: %v", err), silent{err})
 	}
-	s.cluster.Breaker = &cluster.Breaker{Options: *o, CanaryTimeout: b.CanaryTimeout}
+	s.cluster.Breaker = &cluster.Breaker{Options: *o, ProbeTimeout: b.CanaryTimeout}
 	if callback := b.CompletionCallback; callback != nil {
 		s.cluster.Breaker.Good = func(err error) bool {
 			if errors.Is(err, kv.ErrDeadline) {

@@ -25,7 +25,7 @@ func TestAConnectionThatHasFallenSilentIsReplaced(t *testing.T) {
 			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 				docs := client.Bucket("default").DefaultCollection()
 				_ = must[*couchbase.MutationResult](t)(docs.Upsert("a", 1, nil))
-				server.Use(0x00, couchbasetest.Once(couchbasetest.Fault{LoseReply: true, Silent: true}))
+				server.Use(0x00, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, Silent: true}))
 				began := time.Now()
 				for {
 					if _, err := docs.Get("a", &couchbase.GetOptions{Timeout: 500 * time.Millisecond}); err == nil {

@@ -79,8 +79,8 @@ func (v *verdicts) run(b *bench, o rules.CouchbaseOperation, reason retry.Reason
 		b.t.Errorf("%s, %s, declines %t: no attempt failed: %v", o.Name, trouble, declines, err)
 		return
 	}
-	if last := log[len(log)-1]; log[0].reason != reason.String() || last.refusal != want.Why.String() || want.Retried != (len(log) > 1) {
-		b.t.Errorf("%s, %s, declines %t: %v; the table says %v, %v by %s: %v", o.Name, trouble, declines, log, reason, want.Why, want.Rule.ID, err)
+	if last := log[len(log)-1]; log[0].reason != reason.String() || last.refusal != want.StopReason.String() || want.Retried != (len(log) > 1) {
+		b.t.Errorf("%s, %s, declines %t: %v; the table says %v, %v by %s: %v", o.Name, trouble, declines, log, reason, want.StopReason, want.Rule.ID, err)
 	}
 }
 

@@ -125,7 +125,7 @@ func (h *httpServices) view(bucket, design, view string, opts *ViewOptions) (*Vi
 	op.attributes("db.name", bucket, "db.operation", design+"/"+view)
 	fail := func(err error) error { return viewError(err, design, view, h.scheme) }
 	rows, err := h.client.Stream(op.ctx, &services.Request{
-		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Effect: retry.EffectReadOnly, WithRows: true,
+		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Idempotency: retry.ReadOnly, WithRows: true,
 		Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(),
 	})
 	if err != nil {

@@ -14,7 +14,7 @@
 //     returns an error. It has methods for nodes ([Cluster.Kill], [Cluster.Pause], [Cluster.BlackHole], [Cluster.AddNode]), for the
 //     map ([Cluster.Rebalance], [Cluster.StartRebalance], [Cluster.Failover]), for the data ([Cluster.Document]), and for the record of
 //     the writes ([Cluster.Journal], [Cluster.Counters]).
-//   - [Middleware] stands between a client's request and the node, see [Cluster.Use]. [Once], [Times], [While], [Always] and [Decide]
+//   - [Middleware] stands between a client's request and the node, see [Cluster.Use]. [FaultOnce], [Times], [While], [Always] and [Decide]
 //     make it from a [Fault].
 //
 // # In memory, on a fake clock

@@ -101,8 +101,8 @@ func While(holds func(*Request) bool, f Fault) Middleware {
 // Always returns middleware that applies a fault to every request.
 func Always(f Fault) Middleware { return Decide(func(*Request) Fault { return f }) }
 
-// Once returns middleware that applies a fault to the first request only.
-func Once(f Fault) Middleware { return Times(1, f) }
+// FaultOnce returns middleware that applies a fault to the first request only.
+func FaultOnce(f Fault) Middleware { return Times(1, f) }
 
 // Times returns middleware that applies a fault to the first n requests.
 func Times(n int, f Fault) Middleware {

@@ -32,7 +32,7 @@ func TestAFaultHappensToARequest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-				c.Use(memd.OpSet, couchbasetest.OnKey("k", couchbasetest.Once(test.fault)))
+				c.Use(memd.OpSet, couchbasetest.OnKey("k", couchbasetest.FaultOnce(test.fault)))
 				cl := open(t, c, 0)
 				cl.ok(doc(memd.OpSet, "other", "1"))
 				start := time.Now()
@@ -64,7 +64,7 @@ func TestAFaultHappensToARequest(t *testing.T) {
 
 func TestASilentConnectionStaysOpen(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-		c.Use(memd.OpSet, couchbasetest.Once(couchbasetest.Fault{LoseReply: true, Silent: true}))
+		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, Silent: true}))
 		cl := open(t, c, 0)
 		cl.send(doc(memd.OpSet, "k", "1"))
 		cl.send(doc(memd.OpGet, "k", ""))
@@ -162,7 +162,7 @@ func TestRepliesComeInAnyOrderOnlyIfTheClientAsked(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-				c.Use(memd.OpGet, couchbasetest.Once(couchbasetest.Fault{Delay: time.Second}))
+				c.Use(memd.OpGet, couchbasetest.FaultOnce(couchbasetest.Fault{Delay: time.Second}))
 				cl := open(t, c, 0, test.features...)
 				first := cl.opaque
 				cl.send(doc(memd.OpGet, "k", ""))

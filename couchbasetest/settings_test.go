@@ -112,7 +112,7 @@ func TestANodeCanBeBehindWithTheCollections(t *testing.T) {
 
 func TestWaitIdleWaitsForTheEndOfRequests(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-		c.Use(memd.OpSet, couchbasetest.Once(couchbasetest.Fault{Delay: time.Minute}))
+		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{Delay: time.Minute}))
 		cl := open(t, c, 0)
 		cl.send(doc(memd.OpSet, "k", "1"))
 		wait(time.Second)

@@ -129,7 +129,7 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 	end := b.next(first, limits)
 	cmd := b.command(first, end)
 	cmd.op.LogID = b.logID
-	err := cmd.run(ctx, cmd, cmd.kind.effect)
+	err := cmd.run(ctx, cmd, cmd.kind.idempotency)
 	b.logID = cmd.op.LogID
 	if refused, ok := err.(tooLarge); ok { //nolint:errorlint // inside a history it is the error of a retry: the command was sent before
 		b.documentLimit = refused.limit

@@ -304,7 +304,7 @@ func TestAClearedPoolIsAnAttempt(t *testing.T) {
 		w.onPool = w.clearAtNextCheckOut()
 		w.set.Use("update", mongotest.Always(refuse(1)))
 		first := w.historyOf(updateOne(w)).Attempts[0]
-		if first.Reason != mongoreason.PoolCleared || first.Stage != retry.StageDispatch || first.Why != retry.WhyRetried ||
+		if first.Reason != mongoreason.PoolCleared || first.Stage != retry.StageDispatch || first.StopReason != retry.NotStopped ||
 			len(labels(first.Err, "NetworkError", "RetryableWriteError")) != 2 {
 			t.Errorf("%+v", first)
 		}

@@ -51,7 +51,7 @@ func (c *clientBulkCommand) run(ctx context.Context) error {
 		return c.cursor.err
 	}
 	var op operation.Operation
-	coll.write(&op, "bulkWrite", c, retry.EffectNotIdempotent)
+	coll.write(&op, "bulkWrite", c, retry.NotIdempotent)
 	op.Retryable = op.Retryable && !c.multi
 	op.Session, op.Pin = c.cursor.session, &c.cursor.pin
 	op.LogID = c.bulk.logID

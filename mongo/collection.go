@@ -63,10 +63,10 @@ func writeArguments[T any](coll *Collection, f fields, opts []options.Lister[T])
 	return o, err
 }
 
-// write sets the fields of op, which must be empty, for a write. effect is the operation's Effect.
-func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
+// write sets the fields of op, which must be empty, for a write. idempotency is the operation's idempotency.
+func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, idempotency retry.Idempotency) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Write, effect, coll.scope.writeConcern.Acknowledged()
+	op.Kind, op.Idempotency, op.Retryable = operation.Write, idempotency, coll.scope.writeConcern.Acknowledged()
 	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
 

@@ -39,7 +39,7 @@ func (c *plainCommand) Accept(reply *operation.Reply) error {
 // read sets the fields of op, which must be empty, for a read with the read preference of s.
 func (s *scope) read(op *operation.Operation, database, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, database, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
+	op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, true
 	op.Selection, op.ReadPreference, op.ReadConcern = s.reads, s.readPreference, &s.readConcern
 }
 
@@ -47,14 +47,14 @@ func (s *scope) read(op *operation.Operation, database, name string, cmd operati
 // commands that list databases, collections and indexes.
 func (c *Client) readPrimary(op *operation.Operation, database, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, database, cmd
-	op.Kind, op.Effect, op.Retryable, op.Selection = operation.Read, retry.EffectReadOnly, true, c.writes
+	op.Kind, op.Idempotency, op.Retryable, op.Selection = operation.Read, retry.ReadOnly, true, c.writes
 }
 
 // define runs a command that creates or drops a database, a collection, a view or an index. It is retried for overload
 // only.
 func (db *Database) define(ctx context.Context, name string, wc operation.WriteConcern, cmd *plainCommand) error {
 	return db.client.run(ctx, &operation.Operation{
-		Name: name, Database: db.name, Command: cmd, Kind: operation.Write, Effect: retry.EffectIdempotent,
+		Name: name, Database: db.name, Command: cmd, Kind: operation.Write, Idempotency: retry.Idempotent,
 		Selection: db.client.writes, WriteConcern: wc,
 	})
 }

@@ -77,7 +77,7 @@ func (f *fiveDocuments) open(s *Session) (*Cursor, error) {
 	cursor.batchSize, cursor.pin.KeepConnection = 2, f.keep
 	return cursor, cursor.open(ctx, &operation.Operation{
 		Name: "aggregate", Database: f.db.name, Command: &databaseCommand{elements: command, cursor: cursor},
-		Kind: operation.Read, Effect: retry.EffectReadOnly, Retryable: true, Selection: f.db.scope.reads,
+		Kind: operation.Read, Idempotency: retry.ReadOnly, Retryable: true, Selection: f.db.scope.reads,
 	})
 }
 

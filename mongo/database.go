@@ -130,7 +130,7 @@ func (db *Database) rawOperation(
 		return nil, err
 	}
 	return &operation.Operation{
-		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
+		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Idempotency: retry.NotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference, OwnTimeLimit: cmd.timeLimited,
 		OwnReadConcern: cmd.readsWithConcern,
 	}, nil

@@ -105,7 +105,7 @@ func TestDisconnectWithoutADeadlineEndsSelectionsAtOnce(t *testing.T) {
 		in(t, nil, func(w *world) {
 			w.seed()
 			if retries {
-				w.heal = w.set.Use("insert", mongotest.Once(mongotest.Fault{Before: func() { w.set.Kill(0); w.set.Kill(1); w.set.Kill(2) }, LoseReply: true}))
+				w.heal = w.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{Before: func() { w.set.Kill(0); w.set.Kill(1); w.set.Kill(2) }, LoseReply: true}))
 			} else {
 				w.set.Kill(0)
 				w.set.Kill(1)

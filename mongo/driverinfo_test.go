@@ -54,7 +54,7 @@ func TestLibrariesThatWrapTheClientAreInTheMetadata(t *testing.T) {
 			t.Error("a connection was made although one was idle")
 		}
 		mu.Unlock()
-		w.set.Use("find", mongotest.Once(loseReply))
+		w.set.Use("find", mongotest.FaultOnce(loseReply))
 		w.must(findOne(w))
 		driver, version, platform = last()
 		if driver != "holdfast|library|framework" || !strings.HasSuffix(version, "|1.2|2.0") || !strings.HasSuffix(platform, "|Library Platform") {

@@ -36,7 +36,7 @@ func ExampleChangeStream() {
 		_, err = orders.InsertOne(ctx, bson.D{{Key: "_id", Value: i}})
 		check(err)
 	}
-	set.Use("getMore", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	set.Use("getMore", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	show := func(stream *mongo.ChangeStream) {
 		var event struct {
 			Operation string `bson:"operationType"`

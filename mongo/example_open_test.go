@@ -27,7 +27,7 @@ func ExampleConfig() {
 	check(err)
 	defer client.Disconnect(ctx)
 
-	set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	_, err = client.Database("app").Collection("orders").InsertOne(ctx, bson.D{})
 	fmt.Printf("%v, %.1f retries left\n", err, budget.Tokens())
 	// Output: <nil>, 9.1 retries left

@@ -23,7 +23,7 @@ func ExampleSession_WithTransaction() {
 	session, err := client.StartSession()
 	check(err)
 	defer session.EndSession(ctx)
-	set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	sold := errors.New("sold out")
 	buy := func(ctx context.Context) (any, error) {
 		result, err := stock.UpdateOne(ctx,

@@ -32,7 +32,7 @@ func Example() {
 	counters := client.Database("app").Collection("counters")
 
 	lost := false
-	rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true, After: func() { lost = true }}))
+	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseReply: true, After: func() { lost = true }}))
 	day := bson.D{{Key: "_id", Value: "2016-06-28"}}
 	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
 	_, err = counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true))
@@ -59,7 +59,7 @@ func Example_history() {
 	var history *retry.Error
 	if errors.As(err, &history) {
 		for _, a := range history.Attempts {
-			fmt.Println(a.Stage, a.Reason, "then:", a.Why)
+			fmt.Println(a.Stage, a.Reason, "then:", a.StopReason)
 		}
 		fmt.Println("certain:", history.OutcomeKnown())
 	}

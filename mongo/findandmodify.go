@@ -115,7 +115,7 @@ func (coll *Collection) findAndModify(ctx context.Context, refused error, a *fin
 	}
 	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: a.hint, rawData: a.rawData, result: result}
 	var op operation.Operation
-	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
+	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }

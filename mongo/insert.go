@@ -52,7 +52,7 @@ func (coll *Collection) InsertOne(
 		return nil, err
 	}
 	// The document has an _id: the server refuses a second insert of it.
-	if err := cmd.run(ctx, cmd, retry.EffectIdempotent); err != nil {
+	if err := cmd.run(ctx, cmd, retry.Idempotent); err != nil {
 		return acknowledgedAnyway(&InsertOneResult{InsertedID: id, Acknowledged: true}, err)
 	}
 	*cmd = insertCommand{}

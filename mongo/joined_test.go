@@ -58,7 +58,7 @@ func transactsAgain(t *testing.T, join func(error) error) {
 	t.Helper()
 	in(t, nil, func(w *world) {
 		w.seed()
-		w.heal = w.set.Use("insert", mongotest.Once(refuse(251, "TransientTransactionError")))
+		w.heal = w.set.Use("insert", mongotest.FaultOnce(refuse(251, "TransientTransactionError")))
 		s, err := w.client.StartSession()
 		w.must(err)
 		defer s.EndSession(w.ctx)

@@ -69,7 +69,7 @@ func (m logMessage) has(t *testing.T, want map[string]any) {
 	}
 }
 
-// The design: retries at debug, refusals once at info with the Why.
+// The design: retries at debug, refusals once at info with the stop reason.
 func TestARetryIsLoggedAtDebugAndARefusalOnceAtInfo(t *testing.T) {
 	log, configure := logging(options.LogLevelDebug)
 	in(t, configure, func(w *world) {
@@ -95,7 +95,7 @@ func TestARetryIsLoggedAtDebugAndARefusalOnceAtInfo(t *testing.T) {
 		if len(refused) != 1 || refused[0].level != "info" {
 			t.Fatalf("%+v", refused)
 		}
-		refused[0].has(t, map[string]any{"commandName": "update", "attempt": 2, "why": "attempts used up", "outcomeKnown": false})
+		refused[0].has(t, map[string]any{"commandName": "update", "attempt": 2, "stopReason": "attempts used up", "outcomeKnown": false})
 		id := refused[0].fields["operationId"]
 		for _, m := range log.with("Command started") {
 			if m.fields["operationId"] == id {

@@ -47,7 +47,7 @@ func (w *world) loses(ctx context.Context, i int) error {
 	if i%2 == 1 {
 		command, do = "insert", func() error { _, err := w.coll.InsertOne(ctx, doc("n", i)); return err }
 	}
-	w.heal = w.set.Use(command, mongotest.Once(loseReply))
+	w.heal = w.set.Use(command, mongotest.FaultOnce(loseReply))
 	defer w.heal()
 	return do()
 }

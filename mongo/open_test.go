@@ -71,7 +71,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a negative time limit of attempts", host, mongo.Config{AttemptTimeout: -1}, nil, "Config.AttemptTimeout is -1ns; it must not be negative"},
 		{"a nil resolver of a type", host, mongo.Config{Resolver: resolver}, nil, "Config.Resolver is a nil *net.Resolver"},
 		{"a nil strategy of a type", host, mongo.Config{Strategy: strategy}, nil, "Config.Strategy is a nil"},
-		{"a strategy with wrong arguments", host, mongo.Config{Strategy: retry.Limited(0, retry.Once())}, nil, "Config.Strategy: "},
+		{"a strategy with wrong arguments", host, mongo.Config{Strategy: retry.Limited(0, retry.RetryOnce())}, nil, "Config.Strategy: "},
 		{"a nil observer of a type", host, mongo.Config{Observer: observer}, nil, "Config.Observer is a nil"},
 		{"a breaker without a volume", host, mongo.Config{Breaker: &retry.BreakerOptions{}}, nil, "Config.Breaker: "},
 		{"srvMaxHosts without SRV", host + "?srvMaxHosts=2", mongo.Config{}, nil, "srvMaxHosts"},
@@ -200,7 +200,7 @@ func TestTheBudgetLimitsTheRetriesOfAllOperations(t *testing.T) {
 		w.must(findOne(w))
 		w.script("find", mongotest.Fault{LoseReply: true})
 		var history *retry.Error
-		if err := findOne(w); !errors.As(err, &history) || history.Last().Why != retry.WhyBudgetEmpty {
+		if err := findOne(w); !errors.As(err, &history) || history.Last().StopReason != retry.StopBudgetEmpty {
 			t.Errorf("error: %v", err)
 		}
 	})
@@ -208,7 +208,7 @@ func TestTheBudgetLimitsTheRetriesOfAllOperations(t *testing.T) {
 
 // Each server has a breaker of its own. While that of the primary is open, no attempt reaches it.
 func TestTheBreakerOfAServerStopsAttempts(t *testing.T) {
-	breaker := &retry.BreakerOptions{Volume: 3, Percent: 60, Window: time.Minute, Sleep: 10 * time.Second}
+	breaker := &retry.BreakerOptions{Volume: 3, Percent: 60, Window: time.Minute, OpenTimeout: 10 * time.Second}
 	opened(t, mongo.Config{Breaker: breaker}, nil, func(w *world) {
 		w.seed() // a success
 		w.script("find", slices.Repeat([]mongotest.Fault{{LoseReply: true}}, 2)...)
@@ -226,7 +226,7 @@ func TestTheBreakerOfAServerStopsAttempts(t *testing.T) {
 		w.must(w.set.WaitIdle(w.ctx))
 		w.must(secondary.FindOne(w.ctx, d{}).Err())
 		w.pass(10 * time.Second)
-		w.must(findOne(w)) // the canary
+		w.must(findOne(w)) // the probe
 		w.must(findOne(w))
 	})
 }
@@ -259,7 +259,7 @@ func TestWhichAttemptsOpenTheBreakerOfAServer(t *testing.T) {
 		{"the caller cancels, which the application would judge as bad", func(retry.Failure) retry.Health { return retry.HealthBad }, slow, cancelled, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			breaker := &retry.BreakerOptions{Volume: 5, Percent: 60, Window: time.Hour, Sleep: time.Hour, Judge: c.judge}
+			breaker := &retry.BreakerOptions{Volume: 5, Percent: 60, Window: time.Hour, OpenTimeout: time.Hour, Judge: c.judge}
 			opened(t, mongo.Config{Breaker: breaker}, func(o *options.ClientOptions) { o.SetRetryReads(false) }, func(w *world) {
 				w.seed()
 				w.script("find", slices.Repeat([]mongotest.Fault{c.fault}, 20)...)
@@ -280,7 +280,7 @@ func TestWhichAttemptsOpenTheBreakerOfAServer(t *testing.T) {
 
 // An attempt that the breaker of one server stops is retried on another server that suits.
 func TestTheRetryAfterAnOpenBreakerGoesToAnotherServer(t *testing.T) {
-	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Hour, Sleep: time.Hour}
+	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Hour, OpenTimeout: time.Hour}
 	opened(t, mongo.Config{Breaker: breaker}, nil, func(w *world) {
 		w.discovered()
 		bad := (w.set.Primary() + 1) % w.set.Members()
@@ -324,7 +324,7 @@ func TestAfterAnAttemptTimeoutAllServersAreChecked(t *testing.T) {
 
 // Attempts that a breaker stops are paced: an operation with a deadline does not spin.
 func TestAnOpenBreakerIsAskedAtTheTopologysPace(t *testing.T) {
-	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Minute, Sleep: time.Hour}
+	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Minute, OpenTimeout: time.Hour}
 	s := &declining{action: retry.After(0)}
 	opened(t, mongo.Config{Breaker: breaker, Strategy: s}, nil, func(w *world) {
 		w.seed()

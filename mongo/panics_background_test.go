@@ -159,7 +159,7 @@ func useInSpiteOfPanics(t *testing.T, set *mongotest.Deployment, o *options.Clie
 			t.Errorf("a ping in between: %v", err)
 		}
 	}
-	set.Use("ping", mongotest.Once(mongotest.Fault{Delay: 100 * time.Millisecond}))
+	set.Use("ping", mongotest.FaultOnce(mongotest.Fault{Delay: 100 * time.Millisecond}))
 	_ = ping(10 * time.Millisecond) // its reply is read in the background
 	wait(25 * time.Second)          // checks, round trip times
 	if err := ping(time.Minute); err != nil {

@@ -198,11 +198,11 @@ var actions = []struct {
 }{
 	{"InsertOne", false, func(v *victim, ctx context.Context) error { return v.insert(ctx) }},
 	{"an InsertOne that is retried", false, func(v *victim, ctx context.Context) error {
-		defer v.set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))()
+		defer v.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))()
 		return v.insert(ctx)
 	}},
 	{"an InsertOne that fails", false, func(v *victim, ctx context.Context) error {
-		defer v.set.Use("insert", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 8000, Message: "scripted"}}))()
+		defer v.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 8000, Message: "scripted"}}))()
 		_ = v.insert(ctx)
 		return nil
 	}},
@@ -294,7 +294,7 @@ var actions = []struct {
 	}},
 	{"a Ping when the pool is exhausted", false, func(v *victim, ctx context.Context) error {
 		cursor, done := make(chan struct{}), make(chan struct{})
-		defer v.set.Use("distinct", mongotest.Once(mongotest.Fault{Before: func() { close(cursor) }, Delay: 50 * time.Millisecond}))()
+		defer v.set.Use("distinct", mongotest.FaultOnce(mongotest.Fault{Before: func() { close(cursor) }, Delay: 50 * time.Millisecond}))()
 		go func() {
 			defer close(done)
 			v.coll.Distinct(context.Background(), "x", doc())

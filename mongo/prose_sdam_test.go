@@ -132,7 +132,7 @@ func TestProseSDAMErrorsOfOperations(t *testing.T) {
 					checks[r.Member].Add(1)
 					return mongotest.Fault{Delay: 100 * time.Millisecond} // so that the check ends after the operation
 				}))
-				w.heal = w.set.Use(command, mongotest.Once(fault))
+				w.heal = w.set.Use(command, mongotest.FaultOnce(fault))
 				err := c.do(w)
 				if err == nil {
 					t.Fatal("the operation succeeds")

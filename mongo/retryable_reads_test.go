@@ -212,7 +212,7 @@ func TestACancelledContextIsReturnedImmediatelyAndNotRetried(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		var history *retry.Error
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &history) || history.Why() != retry.WhyCancelled || history.OutcomeKnown() {
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &history) || history.StopReason() != retry.StopCancelled || history.OutcomeKnown() {
 			t.Errorf("error: %v", err)
 		}
 		if n := len(w.started("update")); n != 1 {

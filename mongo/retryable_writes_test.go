@@ -341,7 +341,7 @@ func TestTheErrorOfTheFirstServerSelectionIsReturnedUnchanged(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "attempt") || !strings.Contains(err.Error(), "server selection timeout") {
 			t.Errorf("error: %v", err)
 		}
-		if !errors.As(err, &history) || history.Total != 0 || history.Why() != retry.WhyNoServer || !history.OutcomeKnown() {
+		if !errors.As(err, &history) || history.Total != 0 || history.StopReason() != retry.StopNoServer || !history.OutcomeKnown() {
 			t.Errorf("its history: %v", history)
 		}
 		if !mongo.IsTimeout(err) || !errors.Is(err, context.DeadlineExceeded) {
@@ -363,7 +363,7 @@ func TestWithoutAServerForTheRetryTheFirstErrorIsReturned(t *testing.T) {
 		}})
 		err := writes[2].do(w.ctx, w.coll)
 		var history *retry.Error
-		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.WhyNoServer {
+		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.StopReason() != retry.StopNoServer {
 			t.Fatalf("error: %v", err)
 		}
 		if history.OutcomeKnown() {

@@ -60,7 +60,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 				}
 				history := w.historyOf(err)
 				last := history.Last()
-				if !mongo.IsNetworkError(err) || history.Why() != retry.WhyUnsupportedServer || last.Stage != retry.StageDispatch ||
+				if !mongo.IsNetworkError(err) || history.StopReason() != retry.StopUnsupportedServer || last.Stage != retry.StageDispatch ||
 					last.Endpoint != w.set.MongosAddr(int(old.Load())) {
 					t.Errorf("%v", err)
 				}
@@ -102,8 +102,8 @@ func TestARetryOnAPinnedServerThatIsUnknownNamesTheErrorOfItsCheck(t *testing.T)
 				err := next()
 				history := w.historyOf(err)
 				var cleared *cluster.PoolClearedError
-				if last := history.Last(); asked != 1 || !errors.As(last.Err, &cleared) || history.Why() != retry.WhyAttemptsUsed {
-					t.Errorf("%d attempts, why %v: %v", asked, history.Why(), err)
+				if last := history.Last(); asked != 1 || !errors.As(last.Err, &cleared) || history.StopReason() != retry.StopAttemptsUsed {
+					t.Errorf("%d attempts, why %v: %v", asked, history.StopReason(), err)
 				}
 				if !strings.Contains(err.Error(), "code 11600") || strings.Contains(err.Error(), "support") {
 					t.Errorf("%v", err)
@@ -133,7 +133,7 @@ func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T)
 		err := updateOne(w)
 		history := w.historyOf(err)
 		last := history.Last()
-		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.Why() != retry.WhyNotBuilt ||
+		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.StopReason() != retry.StopNotBuilt ||
 			last.Stage != retry.StageDispatch || last.Endpoint != w.set.MongosAddr(int(small.Load())) || len(w.started("update")) != 1 {
 			t.Errorf("%v", err)
 		}
@@ -201,8 +201,8 @@ func TestAServerWithoutRetryableWritesIsAskedOnce(t *testing.T) {
 				t.Errorf("the command has %s", field)
 			}
 		}
-		if why := w.historyOf(err).Why(); why != retry.WhyUnsupportedServer {
-			t.Errorf("why: %v", why)
+		if stop := w.historyOf(err).StopReason(); stop != retry.StopUnsupportedServer {
+			t.Errorf("why: %v", stop)
 		}
 	})
 }

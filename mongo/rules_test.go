@@ -204,13 +204,13 @@ func (r *ruled) compare(c *rules.MongoCase, failed []retry.Record, err error) {
 		r.Errorf("%s: no attempt failed: %v", describe(c), err)
 		return
 	}
-	why := failed[len(failed)-1].Why
-	if v.UntilDeadline && why == retry.WhyNotBuilt { // less time was left than a round trip takes
-		why = v.Why
+	stop := failed[len(failed)-1].StopReason
+	if v.UntilDeadline && stop == retry.StopNotBuilt { // less time was left than a round trip takes
+		stop = v.StopReason
 	}
 	switch {
-	case v.UntilDeadline && len(failed) < 3, !v.UntilDeadline && len(failed) != v.Attempts, why != v.Why, v.Retried != (len(failed) > 1):
-		r.Errorf("%s: %d attempts, %v; the table says %d, %v by %s: %v", describe(c), len(failed), why, v.Attempts, v.Why, v.Rule.ID, err)
+	case v.UntilDeadline && len(failed) < 3, !v.UntilDeadline && len(failed) != v.Attempts, stop != v.StopReason, v.Retried != (len(failed) > 1):
+		r.Errorf("%s: %d attempts, %v; the table says %d, %v by %s: %v", describe(c), len(failed), stop, v.Attempts, v.StopReason, v.Rule.ID, err)
 	case len(failed) > 1:
 		r.compareNext(c, v, failed)
 	}

@@ -117,7 +117,7 @@ func (r *ruled) Observe(_ context.Context, e retry.Event) {
 	case e.Kind == retry.EventEnded:
 		r.ended = true
 		if e.Err != nil {
-			r.failed[len(r.failed)-1].Why = e.Why // the decision may have been to retry, and the delay ended with the context
+			r.failed[len(r.failed)-1].StopReason = e.StopReason // the decision may have been to retry, and the delay ended with the context
 		}
 	}
 }

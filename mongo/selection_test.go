@@ -26,7 +26,7 @@ func TestTheLocalThresholdIsForReadsAndWrites(t *testing.T) {
 		}
 		coll := client.Database("d").Collection("c")
 		var write operation.Operation
-		coll.write(&write, "insert", nil, retry.EffectIdempotent)
+		coll.write(&write, "insert", nil, retry.Idempotent)
 		for name, got := range map[string]time.Duration{
 			"read": coll.scope.reads.LocalThreshold, "write": write.Selection.LocalThreshold,
 		} {

@@ -66,8 +66,8 @@ func eachUpserted(array []byte, f func(index int64, id any)) error {
 }
 
 // updateResult runs the command and returns the result of an update.
-func (c *statementCommand) updateResult(ctx context.Context, effect retry.Effect) (*UpdateResult, error) {
-	err := c.run(ctx, c, effect)
+func (c *statementCommand) updateResult(ctx context.Context, idempotency retry.Idempotency) (*UpdateResult, error) {
+	err := c.run(ctx, c, idempotency)
 	r := &UpdateResult{
 		MatchedCount: c.n, ModifiedCount: c.modified, UpsertedID: c.upserted,
 		Acknowledged: acknowledged(ctx, c.coll.scope.writeConcern),
@@ -83,7 +83,7 @@ func (c *statementCommand) updateResult(ctx context.Context, effect retry.Effect
 
 // deleteResult runs the command and returns the result of a delete.
 func (c *statementCommand) deleteResult(ctx context.Context) (*DeleteResult, error) {
-	err := c.run(ctx, c, retry.EffectNotIdempotent)
+	err := c.run(ctx, c, retry.NotIdempotent)
 	r := &DeleteResult{DeletedCount: c.n, Acknowledged: acknowledged(ctx, c.coll.scope.writeConcern)}
 	if err != nil {
 		return afterError(c.kind, r, err)

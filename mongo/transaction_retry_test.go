@@ -43,7 +43,7 @@ func TestAnOperationInATransactionIsNotRetried(t *testing.T) {
 					w.script(operations[op].command, fault)
 					err := operations[op].do(ctx, w.coll)
 					var history *retry.Error
-					if !errors.As(err, &history) || history.Total != 1 || history.Why() != retry.WhyInTransaction || len(w.started("")) != 1 {
+					if !errors.As(err, &history) || history.Total != 1 || history.StopReason() != retry.StopInTransaction || len(w.started("")) != 1 {
 						t.Errorf("%d commands were sent: %v", len(w.started("")), err)
 					}
 				})

@@ -459,7 +459,7 @@ func TestAClearedPoolInATransactionHasTheTransientLabel(t *testing.T) {
 		defer s.EndSession(w.ctx)
 		w.must(insertOne(ctx, w.coll))
 		cleared := make(chan error, 1)
-		w.set.Use("insert", mongotest.Once(mongotest.Fault{
+		w.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{
 			Before: func() { // the only connection is checked out: this insert waits for it
 				go func() { cleared <- insertOne(ctx, w.coll) }()
 				w.pass(time.Second)
@@ -469,7 +469,7 @@ func TestAClearedPoolInATransactionHasTheTransientLabel(t *testing.T) {
 		_ = insertOne(w.ctx, w.coll)
 		err := <-cleared
 		var history *retry.Error
-		if !errors.As(err, &history) || history.Last().Reason != mongoreason.PoolCleared || history.Why() != retry.WhyInTransaction ||
+		if !errors.As(err, &history) || history.Last().Reason != mongoreason.PoolCleared || history.StopReason() != retry.StopInTransaction ||
 			len(labels(err, "TransientTransactionError")) == 0 {
 			t.Errorf("the error is %v", err)
 		}

@@ -95,11 +95,11 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
 		return nil, err
 	}
-	effect := retry.EffectNotIdempotent
+	idempotency := retry.NotIdempotent
 	if a.replace {
-		effect = retry.EffectIdempotent
+		idempotency = retry.Idempotent
 	}
-	return cmd.updateResult(ctx, effect)
+	return cmd.updateResult(ctx, idempotency)
 }
 
 // appendUpdate writes the statement of an update command.

@@ -12,10 +12,10 @@ import (
 
 // writeKind is a kind of statement. The statements of one command are of one kind.
 type writeKind struct {
-	command    string // insert, update or delete
-	identifier string // of the document sequence
-	multi      bool   // a statement may change several documents, so that its command is not retryable
-	effect     retry.Effect
+	command     string // insert, update or delete
+	identifier  string // of the document sequence
+	multi       bool   // a statement may change several documents, so that its command is not retryable
+	idempotency retry.Idempotency
 	// margin is by how many bytes a statement may exceed the server's maxBsonObjectSize: a document must not, but an update
 	// and a delete also have fields that are not stored.
 	margin    int
@@ -24,7 +24,7 @@ type writeKind struct {
 
 // The kinds of statements. An unordered bulk write sends them in this order, as the official driver does.
 var (
-	insertKind     = &writeKind{command: "insert", identifier: "documents", effect: retry.EffectIdempotent}
+	insertKind     = &writeKind{command: "insert", identifier: "documents", idempotency: retry.Idempotent}
 	updateOneKind  = &writeKind{command: "update", identifier: "updates", margin: messageMargin, hintSince: updateHintWireVersion}
 	updateManyKind = &writeKind{command: "update", identifier: "updates", margin: messageMargin, hintSince: updateHintWireVersion, multi: true}
 	deleteOneKind  = &writeKind{command: "delete", identifier: "deletes", margin: messageMargin, hintSince: hintWireVersion}
@@ -47,8 +47,8 @@ type writeCommand struct {
 }
 
 // run runs the command. cmd is the type that embeds c.
-func (c *writeCommand) run(ctx context.Context, cmd operation.Command, effect retry.Effect) error {
-	c.coll.write(&c.op, c.kind.command, cmd, effect)
+func (c *writeCommand) run(ctx context.Context, cmd operation.Command, idempotency retry.Idempotency) error {
+	c.coll.write(&c.op, c.kind.command, cmd, idempotency)
 	c.op.Retryable = c.op.Retryable && !c.kind.multi
 	return c.coll.db.client.run(ctx, &c.op)
 }

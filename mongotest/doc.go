@@ -15,7 +15,7 @@
 //			}
 //			defer client.Disconnect(context.Background())
 //			// The primary dies when a majority has the first update and the client has no answer to it.
-//			rs.Use("update", mongotest.Once(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
+//			rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
 //
 //			counters := client.Database("app").Collection("counters")
 //			increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
@@ -36,7 +36,7 @@
 //     ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for members and their network ([Deployment.Kill],
 //     [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for the record of the events
 //     ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
-//   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [Once], [Times], [While], [Always]
+//   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [FaultOnce], [Times], [While], [Always]
 //     and [Decide] make it from a [Fault].
 //   - [FailPoint] is a fail point, as the command configureFailPoint sets it at a real server.
 //   - [BlackPipe] is a server that executes nothing: the test names the messages that it expects, and the answer to each.

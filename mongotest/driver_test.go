@@ -67,7 +67,7 @@ func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		lost := 0
-		rs.Use("update", mongotest.Once(mongotest.Fault{Before: func() { lost++ }, LoseReply: true, CutReplyAfter: 10}))
+		rs.Use("update", mongotest.FaultOnce(mongotest.Fault{Before: func() { lost++ }, LoseReply: true, CutReplyAfter: 10}))
 		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if err := rs.WaitIdle(ctx); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestFailoverInTheMiddle(t *testing.T) {
 	both(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
-		rs.Use("update", mongotest.Once(mongotest.Fault{AfterApply: func() {
+		rs.Use("update", mongotest.FaultOnce(mongotest.Fault{AfterApply: func() {
 			if err := rs.StepDown(); err != nil {
 				t.Error(err)
 			}

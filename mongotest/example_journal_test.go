@@ -11,7 +11,7 @@ func ExampleEntry() {
 	rs, counters, end := runSet()
 	defer end()
 
-	rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	_, err := counters.UpdateByID(ctx, 1, increment)
 	fmt.Println(err)
 	for _, e := range rs.Journal() {

@@ -23,7 +23,7 @@ func TestIncrementSurvivesAFailover(t *testing.T) {
 		}
 		defer client.Disconnect(context.Background())
 		// The primary dies when a majority has the first update and the client has no answer to it.
-		rs.Use("update", mongotest.Once(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
+		rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
 
 		counters := client.Database("app").Collection("counters")
 		increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}

@@ -131,8 +131,8 @@ func While(holds func(*Request) bool, f Fault) Middleware {
 // Always returns middleware that applies a fault to every message.
 func Always(f Fault) Middleware { return Decide(func(*Request) Fault { return f }) }
 
-// Once returns middleware that applies a fault to the first message only.
-func Once(f Fault) Middleware { return Times(1, f) }
+// FaultOnce returns middleware that applies a fault to the first message only.
+func FaultOnce(f Fault) Middleware { return Times(1, f) }
 
 // Times returns middleware that applies a fault to the first n messages.
 func Times(n int, f Fault) Middleware {

@@ -44,12 +44,12 @@ func countersOf(uri string, dialer options.ContextDialer) (counters *mongo.Colle
 	return client.Database("test").Collection("counters"), func() { _ = client.Disconnect(ctx) }
 }
 
-func ExampleOnce() {
+func ExampleFaultOnce() {
 	rs, counters, end := runSet()
 	defer end()
 
 	// The first update is applied, and its reply is lost with the connection.
-	rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	_, err := counters.UpdateByID(ctx, 1, increment)
 	fmt.Println(err, rs.Counters().Commands["update"], rs.ReadAll("test.counters"))
 
@@ -112,7 +112,7 @@ func ExampleDeployment_Kill() {
 	defer end()
 
 	// The primary dies when the update is applied and a majority has it, before its reply.
-	rs.Use("update", mongotest.Once(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
+	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
 	_, err := counters.UpdateByID(ctx, 1, increment)
 	fmt.Println(err, rs.Term() > 1, rs.ReadAll("test.counters"))
 
@@ -221,7 +221,7 @@ func ExampleProxy() {
 		return
 	}
 	defer proxy.Close()
-	proxy.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	proxy.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	counters, disconnect := countersOf(proxy.URI(), nil)
 	defer disconnect()
 	_, err = counters.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}})

@@ -104,7 +104,7 @@ func TestALateMessage(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				arrival := make(chan struct{})
-				rs.Use("update", mongotest.Once(mongotest.Fault{Late: arrival}))
+				rs.Use("update", mongotest.FaultOnce(mongotest.Fault{Late: arrival}))
 				first, again := retryable(1, ""), retryable(test.txn, "")
 				if test.txn == 0 {
 					first = `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"n": 1}}, "upsert": true}], "$db": "test"}`
@@ -129,7 +129,7 @@ func TestALateMessage(t *testing.T) {
 
 func TestALateMessageEndsWithItsServer(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
-		rs.Use("update", mongotest.Once(mongotest.Fault{Late: make(chan struct{})}))
+		rs.Use("update", mongotest.FaultOnce(mongotest.Fault{Late: make(chan struct{})}))
 		c := dial(t, rs, 0)
 		c.send(0, j("%s", retryable(1, "")))
 		_, _, _ = c.receive()

@@ -54,7 +54,7 @@ func TestThePageOfFaultsNamesEveryFault(t *testing.T) {
 	page := readFile(t, faultsPage)
 	names := []string{
 		"Kill", "Restart", "StepDown", "Isolate", "Partition", "PartitionOneWay", "Heal", "SetLag", "KillMongos", "RestartMongos",
-		"Use", "SetFailPoint", "Once", "Times", "While", "Always", "Decide", "RunBlackPipe", "RunProxy",
+		"Use", "SetFailPoint", "FaultOnce", "Times", "While", "Always", "Decide", "RunBlackPipe", "RunProxy",
 	}
 	fault := reflect.TypeFor[mongotest.Fault]()
 	for i := range fault.NumField() {

@@ -134,7 +134,7 @@ func TestHowOftenAFaultHappens(t *testing.T) {
 		m    mongotest.Middleware
 		want []int64 // the codes of successive pings
 	}{
-		{"once", mongotest.Once(refused), []int64{91, -1, -1}},
+		{"once", mongotest.FaultOnce(refused), []int64{91, -1, -1}},
 		{"times", mongotest.Times(2, refused), []int64{91, 91, -1}},
 		{"never", mongotest.Times(0, refused), []int64{-1, -1, -1}},
 		{"always", mongotest.Always(refused), []int64{91, 91, 91}},
@@ -224,7 +224,7 @@ func TestCounters(t *testing.T) {
 
 func TestTranscript(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.TranscriptLimit(5))
-	rs.Use("ping", mongotest.Once(mongotest.Fault{LoseReply: true, CutReplyAfter: 3}))
+	rs.Use("ping", mongotest.FaultOnce(mongotest.Fault{LoseReply: true, CutReplyAfter: 3}))
 	lost := dial(t, rs, 0)
 	lost.send(0, j(`{"ping": 1, "$db": "admin"}`))
 	_, _, _ = lost.receive()
@@ -321,9 +321,9 @@ func TestEveryEntryOfTheJournalHasATerm(t *testing.T) {
 		c.run(`{"insert": "c", "documents": [{}], "frob": 1, "$db": "test"}`)
 		c.run(`{"find": "c", "filter": 1, "$db": "test"}`)
 		dial(t, rs, 0).run(`{"insert": "c", "documents": [{}], "$db": "test"}`) // no primary any more
-		rs.Use("delete", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 91}}))
+		rs.Use("delete", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 91}}))
 		c.run(`{"delete": "c", "deletes": [{"q": {}, "limit": 1}], "$db": "test"}`)
-		rs.Use("update", mongotest.Once(mongotest.Fault{LoseRequest: true}))
+		rs.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseRequest: true}))
 		c.send(0, j(`%s}`, inc))
 		_, _, _ = c.receive()
 		journal := rs.Journal()

@@ -140,7 +140,7 @@ func TestAMongosRepeatsWhatIsSafe(t *testing.T) {
 			bubbleSharded(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 				kill := func() { rs.Kill(0) }
 				if test.after {
-					rs.Use("update", mongotest.Once(mongotest.Fault{AfterApply: func() { time.AfterFunc(time.Millisecond, kill) }}))
+					rs.Use("update", mongotest.FaultOnce(mongotest.Fault{AfterApply: func() { time.AfterFunc(time.Millisecond, kill) }}))
 					rs.SetLag(1, time.Second)
 					rs.SetLag(2, time.Second)
 				} else {

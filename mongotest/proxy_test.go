@@ -99,7 +99,7 @@ func TestProxyFaults(t *testing.T) {
 			f := test.fault
 			f.Before = func() { order = append(order, "before") }
 			f.After = func() { order = append(order, "after") }
-			p.Use("insert", mongotest.Once(f))
+			p.Use("insert", mongotest.FaultOnce(f))
 			must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1}`)))
 			must[any](t)(nil, rs.WaitIdle(ctx))
 			attempts, applied := 0, 0
@@ -125,7 +125,7 @@ func TestALateMessageThroughAProxy(t *testing.T) {
 	rs := mongotest.RunStandaloneT(t)
 	p := mongotest.RunProxyT(t, rs.Addr())
 	arrival, arrived := make(chan struct{}), make(chan struct{})
-	p.Use("insert", mongotest.Once(mongotest.Fault{Late: arrival, After: func() { close(arrived) }}))
+	p.Use("insert", mongotest.FaultOnce(mongotest.Fault{Late: arrival, After: func() { close(arrived) }}))
 	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
 	c.send(0, j(`{"insert": "c", "documents": [{"_id": 1}], "$db": "test"}`))
 	if _, _, err := c.receive(); !errors.Is(err, io.EOF) {

@@ -12,7 +12,7 @@ var errBroken = errors.New("broken")
 // generous returns a budget and a breaker that never refuse.
 func generous() (*Budget, *BreakerOptions) {
 	return newBudget(BudgetOptions{Ratio: 1, PerSecond: 1e9, Burst: 1e9}, time.Now()),
-		&BreakerOptions{Volume: 1e9, Percent: 100, Window: time.Minute, Sleep: time.Second}
+		&BreakerOptions{Volume: 1e9, Percent: 100, Window: time.Minute, OpenTimeout: time.Second}
 }
 
 func succeed(context.Context, int) Failure { return Failure{} }
@@ -35,25 +35,25 @@ type operationCase struct {
 // allocationFree returns the operations that must not allocate memory.
 func allocationFree() []operationCase {
 	budget, breaker := generous()
-	plain := Options{Strategy: Once()}
-	both := Options{Strategy: Once(), Budget: budget, Breaker: breaker}
+	plain := Options{Strategy: RetryOnce()}
+	both := Options{Strategy: RetryOnce(), Budget: budget, Breaker: breaker}
 	atOnce, bestEffort := Limited(3, UntilDeadline()), Limited(3, BestEffort(BackoffOptions{}))
 	return []operationCase{
 		{"a success", plain, Operation{}, succeed},
 		{"a success with budget and breaker", both, Operation{}, succeed},
 		{"a success with a strategy of its own", both, Operation{Strategy: atOnce}, succeed},
 		{"a success with a limited best effort of its own", both, Operation{Strategy: bestEffort}, succeed},
-		{"a success with an overload rule of its own", both, Operation{Strategy: Overload(2, Once())}, succeed},
+		{"a success with an overload rule of its own", both, Operation{Strategy: Overload(2, RetryOnce())}, succeed},
 		{"a retry at once", plain, Operation{}, failOnce},
-		{"a retry at once with a budget", Options{Strategy: Once(), Budget: budget}, Operation{}, failOnce},
-		{"a retry at once with a breaker", Options{Strategy: Once(), Breaker: breaker}, Operation{}, failOnce},
+		{"a retry at once with a budget", Options{Strategy: RetryOnce(), Budget: budget}, Operation{}, failOnce},
+		{"a retry at once with a breaker", Options{Strategy: RetryOnce(), Breaker: breaker}, Operation{}, failOnce},
 		{"a retry at once with budget and breaker", both, Operation{}, failOnce},
 		{"a retry at once within a limit", Options{Strategy: atOnce, Budget: budget, Breaker: breaker}, Operation{}, failOnce},
 		{"a retry at once until the deadline", Options{Strategy: UntilDeadline()}, Operation{}, failOnce},
-		{"a retry at once by a strategy of its own", both, Operation{Strategy: Once()}, failOnce},
+		{"a retry at once by a strategy of its own", both, Operation{Strategy: RetryOnce()}, failOnce},
 		{"a retry at once within a limit of its own", both, Operation{Strategy: atOnce}, failOnce},
 		{"a retry at once until the deadline by a strategy of its own", both, Operation{Strategy: UntilDeadline()}, failOnce},
-		{"a retry at once by an overload rule of its own", both, Operation{Strategy: Overload(2, Once())}, failOnce},
+		{"a retry at once by an overload rule of its own", both, Operation{Strategy: Overload(2, RetryOnce())}, failOnce},
 	}
 }
 
@@ -78,7 +78,7 @@ func TestAllocations(t *testing.T) {
 
 func TestRunAllocatesNothingForASuccessOrARetryAtOnce(t *testing.T) {
 	budget, breaker := generous()
-	e := made(t, Options{Strategy: Once(), Budget: budget, Breaker: breaker})
+	e := made(t, Options{Strategy: RetryOnce(), Budget: budget, Breaker: breaker})
 	fails := false
 	f := func(context.Context) error {
 		if fails = !fails; fails {
@@ -89,9 +89,9 @@ func TestRunAllocatesNothingForASuccessOrARetryAtOnce(t *testing.T) {
 	classify := func(error) Class { return ClassNotSent }
 	for name, run := range map[string]func() error{
 		"a success": func() error {
-			return Run(t.Context(), EffectReadOnly, classify, func(context.Context) error { return nil })
+			return Run(t.Context(), ReadOnly, classify, func(context.Context) error { return nil })
 		},
-		"a retry at once": func() error { return e.Run(t.Context(), EffectReadOnly, classify, f) },
+		"a retry at once": func() error { return e.Run(t.Context(), ReadOnly, classify, f) },
 	} {
 		if n := testing.AllocsPerRun(1000, func() {
 			if run() != nil {

@@ -18,8 +18,8 @@ func TestAnAlwaysRetryReasonIsRetriedWithTheControlledBackoff(t *testing.T) {
 		t.Run(reason.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failure := with(notMyVBucket, func(f *retry.Failure) { f.Reason = reason })
-				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil)}), retry.Operation{}, failure, 8)
-				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.WhyRetried)
+				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.StopDisabled), nil)}), retry.Operation{}, failure, 8)
+				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.NotStopped)
 			})
 		})
 	}
@@ -36,24 +36,24 @@ func TestOnlyTheDeadlineAndCancellationEndAnAlwaysRetryReason(t *testing.T) {
 		cancel   time.Duration
 		at       []time.Duration
 		ended    time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 	}{
-		{"neither", retry.DeadlineGiveUp, 0, 0, first(5), 161 * ms, retry.WhyRetried},
-		{"the last delay ends just before the deadline", retry.DeadlineGiveUp, 161*ms + 1, 0, first(5), 161 * ms, retry.WhyRetried},
-		{"the last delay ends with the deadline", retry.DeadlineGiveUp, 161 * ms, 0, first(4), 61 * ms, retry.WhyDeadlineWouldPass},
-		{"the last delay would pass the deadline", retry.DeadlineGiveUp, 100 * ms, 0, first(4), 61 * ms, retry.WhyDeadlineWouldPass},
-		{"the last delay ends just before the deadline, capped", retry.DeadlineCapDelay, 161*ms + 1, 0, first(5), 161 * ms, retry.WhyRetried},
-		{"the last delay ends with the deadline, capped", retry.DeadlineCapDelay, 161 * ms, 0, first(4), 161 * ms, retry.WhyDeadlineWouldPass},
-		{"the last delay is capped at the deadline", retry.DeadlineCapDelay, 100 * ms, 0, first(4), 100 * ms, retry.WhyDeadlineWouldPass},
-		{"cancelled during a delay", retry.DeadlineGiveUp, 0, 30 * ms, first(3), 30 * ms, retry.WhyCancelled},
-		{"cancelled during a capped delay", retry.DeadlineCapDelay, 100 * ms, 80 * ms, first(4), 80 * ms, retry.WhyCancelled},
+		{"neither", retry.DeadlineGiveUp, 0, 0, first(5), 161 * ms, retry.NotStopped},
+		{"the last delay ends just before the deadline", retry.DeadlineGiveUp, 161*ms + 1, 0, first(5), 161 * ms, retry.NotStopped},
+		{"the last delay ends with the deadline", retry.DeadlineGiveUp, 161 * ms, 0, first(4), 61 * ms, retry.StopDeadlineWouldPass},
+		{"the last delay would pass the deadline", retry.DeadlineGiveUp, 100 * ms, 0, first(4), 61 * ms, retry.StopDeadlineWouldPass},
+		{"the last delay ends just before the deadline, capped", retry.DeadlineCapDelay, 161*ms + 1, 0, first(5), 161 * ms, retry.NotStopped},
+		{"the last delay ends with the deadline, capped", retry.DeadlineCapDelay, 161 * ms, 0, first(4), 161 * ms, retry.StopDeadlineWouldPass},
+		{"the last delay is capped at the deadline", retry.DeadlineCapDelay, 100 * ms, 0, first(4), 100 * ms, retry.StopDeadlineWouldPass},
+		{"cancelled during a delay", retry.DeadlineGiveUp, 0, 30 * ms, first(3), 30 * ms, retry.StopCancelled},
+		{"cancelled during a capped delay", retry.DeadlineCapDelay, 100 * ms, 80 * ms, first(4), 80 * ms, retry.StopCancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
-				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil), DeadlineMode: c.mode})
-				do(ctx, e, retry.Operation{}, notMyVBucket, 4).check(t, c.at, c.ended, c.why)
+				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.StopDisabled), nil), DeadlineMode: c.mode})
+				do(ctx, e, retry.Operation{}, notMyVBucket, 4).check(t, c.at, c.ended, c.stop)
 			})
 		})
 	}
@@ -76,9 +76,9 @@ func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.C
 func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: bucket(t, retry.BudgetOptions{Burst: 1})})
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.WhyBudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.WhyBudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.WhyRetried)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.StopBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.StopBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.NotStopped)
 	})
 }
 
@@ -98,19 +98,19 @@ func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		failure retry.Failure
-		why     retry.Why
+		stop    retry.StopReason
 		delay   time.Duration
 	}{
-		{"another reason is refused", inFlight, retry.WhyBreakerOpen, 0},
-		{"an always-retry reason is not", notMyVBucket, retry.WhyRetried, 1 * ms},
+		{"another reason is refused", inFlight, retry.StopBreakerOpen, 0},
+		{"an always-retry reason is not", notMyVBucket, retry.NotStopped, 1 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var first firstDecision
 				e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: open, Observer: &first})
 				do(t.Context(), e, retry.Operation{}, c.failure, 1)
-				if len(first) != 1 || first[0].Why != c.why || first[0].Delay != c.delay {
-					t.Errorf("%+v, want %v after %v", first, c.why, c.delay)
+				if len(first) != 1 || first[0].StopReason != c.stop || first[0].Delay != c.delay {
+					t.Errorf("%+v, want %v after %v", first, c.stop, c.delay)
 				}
 			})
 		})
@@ -133,7 +133,7 @@ func TestControlledBackoff(t *testing.T) {
 func TestAnOpenBreakerDoesNotEndAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opens := retry.DefaultBreakerOptions()
-		opens.Volume, opens.Sleep = 1, 30*ms
+		opens.Volume, opens.OpenTimeout = 1, 30*ms
 		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Breaker: opens})
 		if r := do(t.Context(), e, retry.Operation{}, notMyVBucket, 1); r.err != nil {
 			t.Errorf("%v", r.err)

@@ -30,16 +30,16 @@ func TestATimeLimitForEachAttempt(t *testing.T) {
 		deadline time.Duration
 		reason   retry.Reason
 		ended    time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 	}{
-		{"a read is tried again", retry.Failure{Effect: retry.EffectReadOnly}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.WhyAttemptsUsed},
-		{"nothing was sent", retry.Failure{Stage: retry.StageDispatch}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.WhyAttemptsUsed},
-		{"it may have been applied", retry.Failure{}, 0, retry.ReasonAttemptTimeout, second, retry.WhyNotIdempotent},
-		{"it was answered for good", retry.Failure{Stage: retry.StageResponded}, 0, retry.ReasonUnknown, second, retry.WhyNotRetryable},
-		{"the attempt says another reason", retry.Failure{Effect: retry.EffectReadOnly, Reason: retry.ReasonNetworkError}, 0, retry.ReasonNetworkError, 3 * second, retry.WhyAttemptsUsed},
-		{"the attempt refuses itself", retry.Failure{Refuse: retry.WhyNoServer}, 0, retry.ReasonAttemptTimeout, second, retry.WhyNoServer},
-		{"the deadline comes first", retry.Failure{Effect: retry.EffectReadOnly}, second / 2, retry.ReasonUnknown, second / 2, retry.WhyDeadlineWouldPass},
-		{"the deadline comes during the second attempt", retry.Failure{Effect: retry.EffectReadOnly}, 3 * second / 2, retry.ReasonUnknown, 3 * second / 2, retry.WhyDeadlineWouldPass},
+		{"a read is tried again", retry.Failure{Idempotency: retry.ReadOnly}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.StopAttemptsUsed},
+		{"nothing was sent", retry.Failure{Stage: retry.StageDispatch}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.StopAttemptsUsed},
+		{"it may have been applied", retry.Failure{}, 0, retry.ReasonAttemptTimeout, second, retry.StopNotIdempotent},
+		{"it was answered for good", retry.Failure{Stage: retry.StageResponded}, 0, retry.ReasonUnknown, second, retry.StopNotRetryable},
+		{"the attempt says another reason", retry.Failure{Idempotency: retry.ReadOnly, Reason: retry.ReasonNetworkError}, 0, retry.ReasonNetworkError, 3 * second, retry.StopAttemptsUsed},
+		{"the attempt refuses itself", retry.Failure{Stop: retry.StopNoServer}, 0, retry.ReasonAttemptTimeout, second, retry.StopNoServer},
+		{"the deadline comes first", retry.Failure{Idempotency: retry.ReadOnly}, second / 2, retry.ReasonUnknown, second / 2, retry.StopDeadlineWouldPass},
+		{"the deadline comes during the second attempt", retry.Failure{Idempotency: retry.ReadOnly}, 3 * second / 2, retry.ReasonUnknown, 3 * second / 2, retry.StopDeadlineWouldPass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestATimeLimitForEachAttempt(t *testing.T) {
 				start := time.Now()
 				err := e.Do(ctx, retry.Operation{}, silent(c.failure))
 				var failed *retry.Error
-				if !errors.As(err, &failed) || failed.Why() != c.why || failed.Last().Reason != c.reason || time.Since(start) != c.ended {
-					t.Errorf("after %v: %v; want %v after %v", time.Since(start), err, c.why, c.ended)
+				if !errors.As(err, &failed) || failed.StopReason() != c.stop || failed.Last().Reason != c.reason || time.Since(start) != c.ended {
+					t.Errorf("after %v: %v; want %v after %v", time.Since(start), err, c.stop, c.ended)
 				}
 				if c.deadline == 0 {
 					matches(t, err, retry.ErrAttemptTimeout, context.DeadlineExceeded)
@@ -70,7 +70,7 @@ func TestAnAttemptWithinItsTimeLimitIsNotChanged(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.Limited(3, retry.UntilDeadline()), AttemptTimeout: time.Second})
 		var contexts []context.Context
 		fails := 1
-		err := e.Do(t.Context(), retry.Operation{Effect: retry.EffectReadOnly}, func(ctx context.Context, n int) retry.Failure {
+		err := e.Do(t.Context(), retry.Operation{Idempotency: retry.ReadOnly}, func(ctx context.Context, n int) retry.Failure {
 			contexts = append(contexts, ctx)
 			<-time.After(999 * ms)
 			if n < fails {
@@ -88,7 +88,7 @@ func TestAnAttemptWithinItsTimeLimitIsNotChanged(t *testing.T) {
 		}
 		fails = 9
 		err = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{Err: errLost} })
-		if whyOf(err) != retry.WhyNotRetryable {
+		if whyOf(err) != retry.StopNotRetryable {
 			t.Errorf("an unknown failure before the time limit: %v", err)
 		}
 	})
@@ -97,9 +97,9 @@ func TestAnAttemptWithinItsTimeLimitIsNotChanged(t *testing.T) {
 // A Run whose function was too slow is tried again, although its classify does not know the error.
 func TestRunWithATimeLimitForEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine(t, retry.Options{Strategy: retry.Once(), AttemptTimeout: time.Second})
+		e := engine(t, retry.Options{Strategy: retry.RetryOnce(), AttemptTimeout: time.Second})
 		calls := 0
-		err := e.Run(t.Context(), retry.EffectIdempotent, as(retry.ClassUnknown), func(ctx context.Context) error {
+		err := e.Run(t.Context(), retry.Idempotent, as(retry.ClassUnknown), func(ctx context.Context) error {
 			if calls++; calls == 1 {
 				<-ctx.Done()
 				return ctx.Err()
@@ -128,7 +128,7 @@ func TestTheMethodTimeout(t *testing.T) {
 		"another error":               {errLost, false},
 		"an error that says no":       {&net.DNSError{}, false},
 	} {
-		if got := failed(t, retry.EffectReadOnly, retry.Failure{Err: c.err}).Timeout(); got != c.want {
+		if got := failed(t, retry.ReadOnly, retry.Failure{Err: c.err}).Timeout(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

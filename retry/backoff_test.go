@@ -164,7 +164,7 @@ func TestACalculatorReplacesTheBackoff(t *testing.T) {
 		own     Strategy
 	}{
 		{"as the engine's strategy", s, nil},
-		{"as the operation's strategy", Once(), s},
+		{"as the operation's strategy", RetryOnce(), s},
 		{"within a limit", Limited(9, s), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,11 +174,11 @@ func TestACalculatorReplacesTheBackoff(t *testing.T) {
 				start := time.Now()
 				err := e.Do(t.Context(), Operation{Strategy: c.own}, func(_ context.Context, n int) Failure {
 					at = append(at, time.Since(start))
-					return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed, Refuse: map[int]Why{4: WhyDisabled}[n]}
+					return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed, Stop: map[int]StopReason{4: StopDisabled}[n]}
 				})
 				// The delays are -1, 0, 1 and 2 hours; a negative delay means none.
 				want := []time.Duration{0, 0, 0, time.Hour, 3 * time.Hour}
-				if len(at) != len(want) || whyOf(t, err) != WhyDisabled {
+				if len(at) != len(want) || whyOf(t, err) != StopDisabled {
 					t.Fatalf("attempts at %v: %v", at, err)
 				}
 				for i := range want {

@@ -19,7 +19,7 @@ type BreakerState uint8
 const (
 	BreakerClosed   BreakerState = iota // it permits every attempt
 	BreakerOpen                         // it permits none
-	BreakerHalfOpen                     // one attempt, the canary, is under way to find out whether the endpoint works again
+	BreakerHalfOpen                     // one attempt, the half-open probe, is under way to find out whether the endpoint works again
 )
 
 // String returns the state in words.
@@ -53,9 +53,9 @@ type BreakerOptions struct {
 	Percent float64
 	// Window is how long an attempt counts, to a tenth of it; at least 10 ns.
 	Window time.Duration
-	// Sleep is how long an open breaker permits nothing before it permits a canary, and how long it waits for that canary's
+	// OpenTimeout is how long an open breaker permits nothing before it permits a half-open probe, and how long it waits for that probe's
 	// result before it permits another; positive.
-	Sleep time.Duration
+	OpenTimeout time.Duration
 	// Judge says what a failed attempt shows about the endpoint. Nil means [JudgeFailure]. It must be safe for concurrent use.
 	// An attempt that the caller cancelled is [HealthUnknown]; Judge is not called for it.
 	Judge func(Failure) Health
@@ -64,9 +64,9 @@ type BreakerOptions struct {
 }
 
 // DefaultBreakerOptions returns the defaults: the breaker opens when half of at least 20 attempts in 60 s failed, and permits
-// a canary after 5 s.
+// a half-open probe after 5 s.
 func DefaultBreakerOptions() *BreakerOptions {
-	return &BreakerOptions{Volume: 20, Percent: 50, Window: time.Minute, Sleep: 5 * time.Second}
+	return &BreakerOptions{Volume: 20, Percent: 50, Window: time.Minute, OpenTimeout: 5 * time.Second}
 }
 
 func (o *BreakerOptions) validate() error {
@@ -77,8 +77,8 @@ func (o *BreakerOptions) validate() error {
 		return fmt.Errorf("BreakerOptions.Percent is %v; it must be above 0 and at most 100", o.Percent)
 	case o.Window < slots:
 		return fmt.Errorf("BreakerOptions.Window is %v; it must be at least 10 ns", o.Window)
-	case o.Sleep <= 0:
-		return fmt.Errorf("BreakerOptions.Sleep is %v; it must be positive", o.Sleep)
+	case o.OpenTimeout <= 0:
+		return fmt.Errorf("BreakerOptions.OpenTimeout is %v; it must be positive", o.OpenTimeout)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (o *BreakerOptions) validate() error {
 // no server was found or another breaker was open is [HealthUnknown]. Every other failure is [HealthBad].
 func JudgeFailure(f Failure) Health {
 	switch {
-	case f.Refuse == WhyNotBuilt, f.Refuse == WhyNoServer, f.Reason == ReasonCircuitBreakerOpen:
+	case f.Stop == StopNotBuilt, f.Stop == StopNoServer, f.Reason == ReasonCircuitBreakerOpen:
 		return HealthUnknown
 	case f.Stage == StageResponded && f.Reason == ReasonUnknown:
 		return HealthGood
@@ -97,7 +97,7 @@ func JudgeFailure(f Failure) Health {
 	}
 }
 
-// Breaker is a circuit breaker: it stops attempts at an endpoint that keeps failing, and permits one canary at a time until
+// Breaker is a circuit breaker: it stops attempts at an endpoint that keeps failing, and permits one half-open probe at a time until
 // the endpoint works again. An [Engine] can have one for all its operations. A client of several endpoints has one for each
 // and calls [Breaker.Allow] within its attempts; the failure of an attempt that was stopped has the reason
 // [ReasonCircuitBreakerOpen]. It is safe for concurrent use. It need not be closed.
@@ -110,7 +110,7 @@ type Breaker struct {
 
 	mu     sync.Mutex
 	window window
-	until  time.Time // when the next canary is permitted
+	until  time.Time // when the next half-open probe is permitted
 }
 
 // NewBreaker returns a closed breaker, or an error that names the option and its rule.
@@ -145,7 +145,7 @@ var firstPermit = Permit{1 << stateBits}
 func (p Permit) ok() bool            { return p.word != 0 }
 func (p Permit) state() BreakerState { return BreakerState(p.word & stateMask) }
 
-// State returns the state. An open breaker becomes half-open only when [Breaker.Allow] permits a canary.
+// State returns the state. An open breaker becomes half-open only when [Breaker.Allow] permits a half-open probe.
 func (b *Breaker) State() BreakerState { return BreakerState(b.word.Load() & stateMask) }
 
 // Allow reports whether one attempt may be made. If so, pass the permit and the attempt's result to [Breaker.Done].
@@ -158,13 +158,13 @@ func (b *Breaker) Allow() (Permit, bool) {
 func (b *Breaker) permit() Permit {
 	w := b.word.Load()
 	if w&stateMask != uint64(BreakerClosed) {
-		w = b.canary()
+		w = b.probe()
 	}
 	return Permit{w}
 }
 
-// canary returns the word of a permit for a canary, or 0 if it is too early for one.
-func (b *Breaker) canary() uint64 {
+// probe returns the word of a permit for a half-open probe, or 0 if it is too early for one.
+func (b *Breaker) probe() uint64 {
 	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,7 +173,7 @@ func (b *Breaker) canary() uint64 {
 			return 0
 		}
 		b.become(BreakerHalfOpen)
-		b.until = now.Add(b.options.Sleep)
+		b.until = now.Add(b.options.OpenTimeout)
 	}
 	return b.word.Load()
 }
@@ -184,7 +184,7 @@ func (b *Breaker) Judge(ctx context.Context, f Failure) Health {
 	switch {
 	case f.Err == nil:
 		return HealthGood
-	case ended(ctx) == WhyCancelled:
+	case ended(ctx) == StopCancelled:
 		return HealthUnknown
 	default:
 		return b.options.Judge(f)
@@ -216,24 +216,24 @@ func (b *Breaker) done(p Permit, h Health, now time.Time) {
 	case BreakerClosed:
 		b.window.add(h, b.successes.Load(), now)
 		if h == HealthBad && b.tooManyFailed() {
-			b.open(now.Add(b.options.Sleep))
+			b.open(now.Add(b.options.OpenTimeout))
 		}
 	case BreakerHalfOpen:
-		b.canaryDone(h, now)
+		b.probeDone(h, now)
 	case BreakerOpen: // permits nothing
 	}
 }
 
-// canaryDone leaves the half-open state.
-func (b *Breaker) canaryDone(h Health, now time.Time) {
+// probeDone leaves the half-open state.
+func (b *Breaker) probeDone(h Health, now time.Time) {
 	switch h {
 	case HealthGood:
 		b.window.start(b.options.Window, b.successes.Load(), now)
 		b.become(BreakerClosed)
 	case HealthBad:
-		b.open(now.Add(b.options.Sleep))
+		b.open(now.Add(b.options.OpenTimeout))
 	case HealthUnknown:
-		b.open(now) // another canary is permitted at once
+		b.open(now) // another half-open probe is permitted at once
 	}
 }
 
@@ -259,7 +259,7 @@ func (b *Breaker) tooManyFailed() bool {
 	return all+rounding >= float64(b.options.Volume) && failed*100+rounding >= b.options.Percent*all
 }
 
-// openUntil returns the time until which the breaker permits nothing unless its canary succeeds earlier. It is zero for a
+// openUntil returns the time until which the breaker permits nothing unless its half-open probe succeeds earlier. It is zero for a
 // closed breaker.
 func (b *Breaker) openUntil() time.Time {
 	if b.State() == BreakerClosed {

@@ -30,7 +30,7 @@ func trip(t *testing.T, e *retry.Engine) {
 	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
 		return inFlight
 	})
-	if whyOf(err) != retry.WhyAttemptsUsed {
+	if whyOf(err) != retry.StopAttemptsUsed {
 		t.Fatal(err)
 	}
 }
@@ -42,17 +42,17 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 		strategy retry.Strategy
 		attempts int // that were made
 		took     time.Duration
-		why      retry.Why // WhyRetried: it succeeds
+		stop     retry.StopReason // NotStopped: it succeeds
 	}{
-		{"a delay that ends when the canary is permitted is waited", afterEach(sleep), 1, sleep, retry.WhyRetried},
-		{"a longer delay is waited too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.WhyRetried},
-		{"a delay that ends earlier is not waited", afterEach(sleep - 1), 0, 0, retry.WhyBreakerOpen},
-		{"a retry at once is not made", retry.Once(), 0, 0, retry.WhyBreakerOpen},
-		{"the strategy declines", retry.Limited(1, retry.UntilDeadline()), 0, 0, retry.WhyAttemptsUsed},
+		{"a delay that ends when the probe is permitted is waited", afterEach(sleep), 1, sleep, retry.NotStopped},
+		{"a longer delay is waited too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.NotStopped},
+		{"a delay that ends earlier is not waited", afterEach(sleep - 1), 0, 0, retry.StopBreakerOpen},
+		{"a retry at once is not made", retry.RetryOnce(), 0, 0, retry.StopBreakerOpen},
+		{"the strategy declines", retry.Limited(1, retry.UntilDeadline()), 0, 0, retry.StopAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := guarded(t, retry.Once(), nil)
+				e := guarded(t, retry.RetryOnce(), nil)
 				trip(t, e)
 				var asked []retry.Reason
 				strategy := retry.StrategyFunc(func(ctx context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
@@ -70,14 +70,14 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 				if !slices.Equal(asked, []retry.Reason{retry.ReasonCircuitBreakerOpen}) {
 					t.Errorf("the strategy was asked about the reasons %v", asked)
 				}
-				if c.why == retry.WhyRetried {
+				if c.stop == retry.NotStopped {
 					if err != nil {
 						t.Error(err)
 					}
 					return
 				}
 				var got *retry.Error
-				if !errors.As(err, &got) || got.Why() != c.why || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() ||
+				if !errors.As(err, &got) || got.StopReason() != c.stop || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() ||
 					got.Last().Stage != retry.StageDispatch {
 					t.Errorf("error: %v", err)
 				}
@@ -87,10 +87,10 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 }
 
 func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
-	e := guarded(t, retry.Once(), nil)
+	e := guarded(t, retry.RetryOnce(), nil)
 	attempt, made := script(inFlight)
 	err := e.Do(t.Context(), retry.Operation{}, attempt)
-	if *made != 1 || whyOf(err) != retry.WhyBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
+	if *made != 1 || whyOf(err) != retry.StopBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
 		t.Errorf("%d attempts: %v", *made, err)
 	}
 }
@@ -112,14 +112,14 @@ func cancelDuringAttempt(t *testing.T, e *retry.Engine) {
 		cancel()
 		return inFlight
 	})
-	if why := whyOf(err); why != retry.WhyCancelled {
-		t.Errorf("ended as %v, want cancelled", why)
+	if stop := whyOf(err); stop != retry.StopCancelled {
+		t.Errorf("ended as %v, want cancelled", stop)
 	}
 }
 
 func TestACancelledAttemptDoesNotChangeTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := guarded(t, retry.Once(), nil)
+		e := guarded(t, retry.RetryOnce(), nil)
 		for range 100 {
 			cancelDuringAttempt(t, e)
 		}
@@ -130,21 +130,21 @@ func TestACancelledAttemptDoesNotChangeTheBreaker(t *testing.T) {
 		pass(5 * time.Second)
 		cancelDuringAttempt(t, e)
 		if !permits(t, e) {
-			t.Error("no other canary is permitted after a cancelled one")
+			t.Error("no other probe is permitted after a cancelled one")
 		}
 	})
 }
 
 func TestAnAttemptThatLastsUntilTheDeadlineIsAFailureForTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := guarded(t, retry.Once(), nil)
+		e := guarded(t, retry.RetryOnce(), nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := e.Do(ctx, retry.Operation{}, func(ctx context.Context, _ int) retry.Failure {
 			<-ctx.Done()
 			return inFlight
 		})
-		if whyOf(err) != retry.WhyDeadlineWouldPass || permits(t, e) {
+		if whyOf(err) != retry.StopDeadlineWouldPass || permits(t, e) {
 			t.Errorf("the breaker is closed after: %v", err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestAnAttemptThatLastsUntilTheDeadlineIsAFailureForTheBreaker(t *testing.T)
 
 func TestAPanicOfTheCanaryDoesNotKeepTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := guarded(t, retry.Once(), nil)
+		e := guarded(t, retry.RetryOnce(), nil)
 		trip(t, e)
 		pass(5 * time.Second)
 		func() {
@@ -161,18 +161,18 @@ func TestAPanicOfTheCanaryDoesNotKeepTheBreakerOpen(t *testing.T) {
 					t.Error("the caller does not see the panic")
 				}
 			}()
-			_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { panic("canary") })
+			_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { panic("probe") })
 		}()
 		pass(5*time.Second - 1)
 		if permits(t, e) {
-			t.Error("a second canary is permitted before Sleep is over")
+			t.Error("a second probe is permitted before OpenTimeout is over")
 		}
 		pass(1)
 		if !permits(t, e) {
-			t.Error("no canary is permitted after Sleep")
+			t.Error("no probe is permitted after OpenTimeout")
 		}
 		if !permits(t, e) {
-			t.Error("the canary's success does not close the breaker")
+			t.Error("the probe's success does not close the breaker")
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestABreakerWithAJudgeOfItsOwn(t *testing.T) {
 	}{{retry.HealthBad, true}, {retry.HealthGood, false}, {retry.HealthUnknown, false}} {
 		t.Run(fmt.Sprint(c.health), func(t *testing.T) {
 			var asked []retry.Failure
-			e := guarded(t, retry.Once(), func(o *retry.BreakerOptions) {
+			e := guarded(t, retry.RetryOnce(), func(o *retry.BreakerOptions) {
 				o.Judge = func(f retry.Failure) retry.Health {
 					asked = append(asked, f)
 					return c.health
@@ -263,7 +263,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		c.down["b"] = true
 		err := do()
-		if why := whyOf(err); why != retry.WhyAttemptsUsed || !errors.Is(err, io.EOF) {
+		if stop := whyOf(err); stop != retry.StopAttemptsUsed || !errors.Is(err, io.EOF) {
 			t.Errorf("while b's breaker is not open: %v", err)
 		}
 		for range 3 {
@@ -275,7 +275,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		clear(c.down)
 		pass(5 * time.Second)
 		if err := do(); err != nil || c.breakers[0].State() != retry.BreakerClosed {
-			t.Errorf("after Sleep: %v, and a's breaker is %v", err, c.breakers[0].State())
+			t.Errorf("after OpenTimeout: %v, and a's breaker is %v", err, c.breakers[0].State())
 		}
 	})
 }

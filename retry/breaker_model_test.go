@@ -14,7 +14,7 @@ import (
 type model struct {
 	retry.BreakerOptions
 	state             retry.BreakerState
-	age               int // the number of changes of state and of canaries
+	age               int // the number of changes of state and of probes
 	succeeded, failed int
 	until             time.Time
 	changes           []change
@@ -36,7 +36,7 @@ func (m *model) allow(now time.Time) bool {
 		return false
 	}
 	m.become(retry.BreakerHalfOpen)
-	m.until = now.Add(m.Sleep)
+	m.until = now.Add(m.OpenTimeout)
 	return true
 }
 
@@ -54,14 +54,14 @@ func (m *model) done(age int, h retry.Health, now time.Time) {
 	case m.state == retry.BreakerHalfOpen:
 		m.become(retry.BreakerOpen)
 		if m.until = now; h == retry.HealthBad {
-			m.until = now.Add(m.Sleep)
+			m.until = now.Add(m.OpenTimeout)
 		}
 	case h == retry.HealthGood:
 		m.succeeded++
 	case h == retry.HealthBad:
 		m.failed++
 		if m.tooManyFailed() {
-			m.until = now.Add(m.Sleep)
+			m.until = now.Add(m.OpenTimeout)
 			m.become(retry.BreakerOpen)
 		}
 	}
@@ -75,10 +75,10 @@ type attempt struct {
 
 func modelOptions(t *rapid.T) retry.BreakerOptions {
 	return retry.BreakerOptions{
-		Volume:  rapid.IntRange(1, 12).Draw(t, "volume"),
-		Percent: rapid.OneOf(rapid.SampledFrom([]float64{25, 50, 100}), rapid.Float64Range(0.1, 100)).Draw(t, "percent"),
-		Window:  1000 * time.Hour, // so long that the whole run is in the first slot
-		Sleep:   time.Duration(rapid.IntRange(1, 10).Draw(t, "sleep")) * time.Second,
+		Volume:      rapid.IntRange(1, 12).Draw(t, "volume"),
+		Percent:     rapid.OneOf(rapid.SampledFrom([]float64{25, 50, 100}), rapid.Float64Range(0.1, 100)).Draw(t, "percent"),
+		Window:      1000 * time.Hour, // so long that the whole run is in the first slot
+		OpenTimeout: time.Duration(rapid.IntRange(1, 10).Draw(t, "sleep")) * time.Second,
 	}
 }
 
@@ -133,7 +133,7 @@ func TestABreakerBehavesLikeItsModel(t *testing.T) {
 				"ask": b.ask, "ask again": b.ask, "report": b.report, "report again": b.report,
 				"pass": func(t *rapid.T) {
 					pass(rapid.OneOf(
-						rapid.Just(o.Sleep), rapid.Just(o.Sleep-1), rapid.Custom(func(t *rapid.T) time.Duration {
+						rapid.Just(o.OpenTimeout), rapid.Just(o.OpenTimeout-1), rapid.Custom(func(t *rapid.T) time.Duration {
 							return time.Duration(rapid.IntRange(1, 12).Draw(t, "seconds")) * time.Second
 						}),
 					).Draw(t, "passed"))

@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-// defaultSleep is the Sleep of DefaultBreakerOptions.
-const defaultSleep = 5 * time.Second
+// defaultOpenTimeout is the OpenTimeout of DefaultBreakerOptions.
+const defaultOpenTimeout = 5 * time.Second
 
 // change is a change of a breaker's state.
 type change struct{ from, to retry.BreakerState }
@@ -147,7 +147,7 @@ func TestAnAttemptLeavesTheWindowToATenth(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v and %v", c.first, c.second), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBreaker(t, retry.BreakerOptions{Volume: 2, Percent: 100, Window: 10 * time.Second, Sleep: time.Second})
+				b := newBreaker(t, retry.BreakerOptions{Volume: 2, Percent: 100, Window: 10 * time.Second, OpenTimeout: time.Second})
 				pass(c.first)
 				fail(b)
 				pass(c.second - c.first)
@@ -167,7 +167,7 @@ func fail(b *retry.Breaker) {
 	}
 }
 
-// opened returns a breaker that has just opened and permits nothing for defaultSleep.
+// opened returns a breaker that has just opened and permits nothing for defaultOpenTimeout.
 func opened(t *testing.T) *retry.Breaker {
 	t.Helper()
 	o := *retry.DefaultBreakerOptions()
@@ -200,7 +200,7 @@ func allowMany(b *retry.Breaker) (permits []retry.Permit) {
 func TestOneCanaryIsPermittedPerSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := opened(t)
-		canary := func(after time.Duration, want int) (p retry.Permit) {
+		probe := func(after time.Duration, want int) (p retry.Permit) {
 			t.Helper()
 			pass(after)
 			permits := allowMany(b)
@@ -212,23 +212,23 @@ func TestOneCanaryIsPermittedPerSleep(t *testing.T) {
 			}
 			return p
 		}
-		canary(0, 0)
-		canary(defaultSleep-1, 0)
-		late := canary(1, 1)
-		canary(0, 0)
-		canary(defaultSleep-1, 0)
-		second := canary(1, 1)
+		probe(0, 0)
+		probe(defaultOpenTimeout-1, 0)
+		late := probe(1, 1)
+		probe(0, 0)
+		probe(defaultOpenTimeout-1, 0)
+		second := probe(1, 1)
 		for _, h := range []retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthUnknown} {
 			b.Done(late, h)
 			b.Done(retry.Permit{}, h)
 		}
-		canary(0, 0)
+		probe(0, 0)
 		b.Done(second, retry.HealthUnknown)
-		third := canary(0, 1)
+		third := probe(0, 1)
 		b.Done(third, retry.HealthBad)
-		canary(defaultSleep-1, 0)
-		b.Done(canary(1, 1), retry.HealthGood)
-		canary(0, 100)
+		probe(defaultOpenTimeout-1, 0)
+		b.Done(probe(1, 1), retry.HealthGood)
+		probe(0, 100)
 	})
 }
 
@@ -240,9 +240,9 @@ func TestAnAttemptFromBeforeTheBreakerOpenedCannotOpenItAgain(t *testing.T) {
 		old := allowMany(b)
 		fail(b)
 		fail(b)
-		pass(defaultSleep)
-		canary, _ := b.Allow()
-		b.Done(canary, retry.HealthGood)
+		pass(defaultOpenTimeout)
+		probe, _ := b.Allow()
+		b.Done(probe, retry.HealthGood)
 		for _, p := range old {
 			b.Done(p, retry.HealthBad)
 		}
@@ -257,7 +257,7 @@ func TestConcurrentCallersCauseOnlyLegalChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var changes []change // without a lock: OnChange is called one at a time
 		b := newBreaker(t, retry.BreakerOptions{
-			Volume: 5, Percent: 20, Window: time.Second, Sleep: 50 * time.Millisecond,
+			Volume: 5, Percent: 20, Window: time.Second, OpenTimeout: 50 * time.Millisecond,
 			OnChange: func(from, to retry.BreakerState) { changes = append(changes, change{from, to}) },
 		})
 		var all sync.WaitGroup
@@ -284,7 +284,7 @@ func TestConcurrentCallersCauseOnlyLegalChanges(t *testing.T) {
 func TestConcurrentCallersOnTheRealClockCauseOnlyLegalChanges(t *testing.T) {
 	var changes []change
 	b := newBreaker(t, retry.BreakerOptions{
-		Volume: 1, Percent: 1, Window: time.Hour, Sleep: 1,
+		Volume: 1, Percent: 1, Window: time.Hour, OpenTimeout: 1,
 		OnChange: func(from, to retry.BreakerState) { changes = append(changes, change{from, to}) },
 	})
 	var all sync.WaitGroup
@@ -307,8 +307,8 @@ func TestJudgeFailure(t *testing.T) {
 		failure retry.Failure
 		want    retry.Health
 	}{
-		{"no server was found: unknown", retry.Failure{Refuse: retry.WhyNoServer}, retry.HealthUnknown},
-		{"the command was not built: unknown", retry.Failure{Refuse: retry.WhyNotBuilt}, retry.HealthUnknown},
+		{"no server was found: unknown", retry.Failure{Stop: retry.StopNoServer}, retry.HealthUnknown},
+		{"the command was not built: unknown", retry.Failure{Stop: retry.StopNotBuilt}, retry.HealthUnknown},
 		{"another breaker stopped the attempt: unknown", retry.Failure{Reason: retry.ReasonCircuitBreakerOpen}, retry.HealthUnknown},
 		{"an answer for an unknown reason: good", retry.Failure{Stage: retry.StageResponded}, retry.HealthGood},
 		{"an answer for a known reason: bad", retry.Failure{Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}, retry.HealthBad},
@@ -318,7 +318,7 @@ func TestJudgeFailure(t *testing.T) {
 		{"a connection that could not be made: bad", retry.Failure{Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}, retry.HealthBad},
 		{
 			"a connection that broke under an attempt that refuses a retry: bad",
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyInTransaction }), retry.HealthBad,
+			with(inFlight, func(f *retry.Failure) { f.Stop = retry.StopInTransaction }), retry.HealthBad,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func runs[T any](of *rapid.Generator[T], length int) *rapid.Generator[[]T] {
 
 // counted returns a budget with one engine, and the successes of that engine.
 func counted(o BudgetOptions, now time.Time) (*Budget, *counter) {
-	b, e := newBudget(o, now), newEngine(Once())
+	b, e := newBudget(o, now), newEngine(RetryOnce())
 	b.join(e, e.successes)
 	return b, e.successes
 }

@@ -30,13 +30,13 @@ func failing(err error) AttemptFunc {
 	}
 }
 
-func whyOf(t rapid.TB, err error) Why {
+func whyOf(t rapid.TB, err error) StopReason {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatalf("not an *Error: %v", err)
 	}
-	return e.Why()
+	return e.StopReason()
 }
 
 func after(d time.Duration) Strategy {
@@ -52,7 +52,7 @@ func TestManyCallersShareTheBudgetAndEachHasItsOwnError(t *testing.T) {
 		name     string
 		strategy Strategy
 	}{
-		{"at once", Once()},
+		{"at once", RetryOnce()},
 		{"after a random delay", Limited(2, BestEffort(BackoffOptions{}))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,15 +85,15 @@ func TestManyCallersShareTheBudgetAndEachHasItsOwnError(t *testing.T) {
 func checkEach(t *testing.T, own, got []error, attempts []int, burst int) {
 	retries := 0
 	for i, err := range got {
-		want := WhyBudgetEmpty
+		want := StopBudgetEmpty
 		if attempts[i] == 2 {
 			retries++
-			want = WhyAttemptsUsed
+			want = StopAttemptsUsed
 		} else if attempts[i] != 1 {
 			t.Errorf("caller %d made %d attempts", i, attempts[i])
 		}
 		var e *Error
-		if !errors.As(err, &e) || e.Why() != want || len(e.Attempts) != attempts[i] {
+		if !errors.As(err, &e) || e.StopReason() != want || len(e.Attempts) != attempts[i] {
 			t.Errorf("caller %d made %d attempts and has the error: %v", i, attempts[i], err)
 			continue
 		}
@@ -167,11 +167,11 @@ func (l *ledger) Observe(_ context.Context, e Event) {
 	m := moment{at: time.Since(l.start)}
 	counts := !e.Reason.AlwaysRetry()
 	switch {
-	case e.Kind == EventDecided && e.Why == WhyRetried && counts:
+	case e.Kind == EventDecided && e.StopReason == NotStopped && counts:
 		m.paid = 1
 	case e.Kind == EventEnded && e.Err == nil:
 		m.successes = 1
-	case e.Kind == EventEnded && e.Why == WhyCancelled && e.Delay > 0 && counts:
+	case e.Kind == EventEnded && e.StopReason == StopCancelled && e.Delay > 0 && counts:
 		m.paid = -1
 	}
 	l.run = append(l.run, m)
@@ -203,7 +203,7 @@ func TestTheBudgetLimitsOperationsThatRunTogether(t *testing.T) {
 		crowd := callers().Draw(t, "callers")
 		rapid.SyncTest(t, func(t *rapid.T) {
 			l := &ledger{start: time.Now()}
-			e := made(t, Options{Strategy: Once(), Budget: newBudget(o, l.start), Observer: l})
+			e := made(t, Options{Strategy: RetryOnce(), Budget: newBudget(o, l.start), Observer: l})
 			var all sync.WaitGroup
 			for _, c := range crowd {
 				all.Go(func() { c.run(context.Background(), e) })
@@ -222,11 +222,11 @@ func TestTheBudgetLimitsOperationsThatRunTogether(t *testing.T) {
 func payAllTokens(t *testing.T, e *Engine) (n int) {
 	t.Helper()
 	for ; ; n++ {
-		err := e.Do(t.Context(), Operation{Strategy: Once()}, failing(errBroken))
-		switch why := whyOf(t, err); {
-		case why == WhyBudgetEmpty:
+		err := e.Do(t.Context(), Operation{Strategy: RetryOnce()}, failing(errBroken))
+		switch stop := whyOf(t, err); {
+		case stop == StopBudgetEmpty:
 			return n
-		case why != WhyAttemptsUsed || errors.Is(err, ErrBreakerOpen):
+		case stop != StopAttemptsUsed || errors.Is(err, ErrBreakerOpen):
 			t.Fatal(err)
 		}
 	}
@@ -240,8 +240,8 @@ func TestTheTokenOfACancelledWaitIsPaidBack(t *testing.T) {
 		var all sync.WaitGroup
 		for range waiting {
 			all.Go(func() {
-				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != WhyCancelled {
-					t.Errorf("ended as %v, want cancelled", why)
+				if stop := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); stop != StopCancelled {
+					t.Errorf("ended as %v, want cancelled", stop)
 				}
 			})
 		}
@@ -265,14 +265,14 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 		strategy Strategy
 		failure  Failure
 		attempts int
-		why      Why // WhyRetried: the operation succeeds
+		stop     StopReason // NotStopped: the operation succeeds
 	}{
-		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyDeadlineWouldPass},
-		{"the breaker refuses", Once(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, WhyBreakerOpen},
-		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyAttemptsUsed},
-		{"the operation is not idempotent", Once(), Failure{Reason: ReasonNetworkError}, 1, WhyNotIdempotent},
-		{"the reason is unknown", Once(), Failure{Stage: StageDispatch}, 1, WhyNotRetryable},
-		{"the reason is always retried", Once(), always, 2 * burst, WhyRetried},
+		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, StopDeadlineWouldPass},
+		{"the breaker refuses", RetryOnce(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, StopBreakerOpen},
+		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, StopAttemptsUsed},
+		{"the operation is not idempotent", RetryOnce(), Failure{Reason: ReasonNetworkError}, 1, StopNotIdempotent},
+		{"the reason is unknown", RetryOnce(), Failure{Stage: StageDispatch}, 1, StopNotRetryable},
+		{"the reason is always retried", RetryOnce(), always, 2 * burst, NotStopped},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -286,20 +286,20 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 					}
 					return HealthUnknown
 				}
-				e := made(t, Options{Strategy: Once(), Budget: bucket(burst), Breaker: breaker})
+				e := made(t, Options{Strategy: RetryOnce(), Budget: bucket(burst), Breaker: breaker})
 				c.failure.Err = errBroken
 				attempts := 0
 				err := e.Do(ctx, Operation{Strategy: c.strategy}, func(context.Context, int) Failure {
 					attempts++
-					if c.why == WhyRetried && attempts == c.attempts {
+					if c.stop == NotStopped && attempts == c.attempts {
 						return Failure{}
 					}
 					return c.failure
 				})
-				if attempts != c.attempts || (err == nil) != (c.why == WhyRetried) || err != nil && whyOf(t, err) != c.why {
-					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
+				if attempts != c.attempts || (err == nil) != (c.stop == NotStopped) || err != nil && whyOf(t, err) != c.stop {
+					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.stop)
 				}
-				<-time.After(breaker.Sleep)
+				<-time.After(breaker.OpenTimeout)
 				e.breaker.Done(e.breaker.permit(), HealthGood)
 				if n := payAllTokens(t, e); n != burst {
 					t.Errorf("%d tokens are left of %d", n, burst)
@@ -311,20 +311,20 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 
 func TestTheTokenOfARetryThatTheBreakerStopsIsPaidBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: 5 * time.Second}
-		e := made(t, Options{Strategy: Once(), Budget: bucket(1), Breaker: breaker})
+		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, OpenTimeout: 5 * time.Second}
+		e := made(t, Options{Strategy: RetryOnce(), Budget: bucket(1), Breaker: breaker})
 		opened := e.Do(t.Context(), Operation{}, func(context.Context, int) Failure { return Failure{Err: errBroken} })
-		if whyOf(t, opened) != WhyNotRetryable || e.breaker.State() != BreakerOpen {
+		if whyOf(t, opened) != StopNotRetryable || e.breaker.State() != BreakerOpen {
 			t.Fatalf("the breaker is %v after %v", e.breaker.State(), opened)
 		}
-		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // another caller's canary, which never ends
+		time.AfterFunc(breaker.OpenTimeout, func() { e.breaker.Allow() }) // another caller's probe, which never ends
 
-		waits := Limited(2, after(breaker.Sleep+time.Second))
+		waits := Limited(2, after(breaker.OpenTimeout+time.Second))
 		err := e.Do(t.Context(), Operation{Strategy: waits}, func(context.Context, int) Failure {
 			t.Error("an attempt was made")
 			return Failure{}
 		})
-		if whyOf(t, err) != WhyAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
+		if whyOf(t, err) != StopAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
 			t.Errorf("error: %v", err)
 		}
 		if !e.budget.pay(time.Now()) {

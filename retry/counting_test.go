@@ -14,10 +14,10 @@ var refusedForGood = retry.Failure{Err: context.Canceled, Stage: retry.StageResp
 // A success that began before the breaker's latest change of state shows nothing about the new state: it counts for nobody.
 func TestASuccessFromBeforeTheBreakerOpenedIsNotCounted(t *testing.T) {
 	b := bucket(t, retry.BudgetOptions{Ratio: 1, Burst: 10})
-	opens := retry.BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: time.Minute}
-	e := engine(t, retry.Options{Strategy: retry.Limited(1, retry.Once()), Budget: b, Breaker: &opens, EndpointBreaker: &opens})
+	opens := retry.BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, OpenTimeout: time.Minute}
+	e := engine(t, retry.Options{Strategy: retry.Limited(1, retry.RetryOnce()), Budget: b, Breaker: &opens, EndpointBreaker: &opens})
 	for _, op := range []retry.Operation{{}, {Endpoint: "a:1"}} {
-		paid := engine(t, retry.Options{Strategy: retry.Once(), Budget: b})
+		paid := engine(t, retry.Options{Strategy: retry.RetryOnce(), Budget: b})
 		failing, _ := script(inFlight, refusedForGood)
 		_ = paid.Do(t.Context(), retry.Operation{}, failing)
 		before := b.Tokens()
@@ -61,7 +61,7 @@ func TestEachSuccessCountsOnce(t *testing.T) {
 	} {
 		t.Run("for the budget, "+c.name, func(t *testing.T) {
 			e := engine(t, retry.Options{
-				Strategy: retry.Once(), Budget: bucket(t, retry.BudgetOptions{Ratio: 0.25, Burst: 1}), Breaker: c.breaker,
+				Strategy: retry.RetryOnce(), Budget: bucket(t, retry.BudgetOptions{Ratio: 0.25, Burst: 1}), Breaker: c.breaker,
 			})
 			var granted []bool
 			for range 9 {
@@ -82,13 +82,13 @@ func TestEachSuccessCountsOnce(t *testing.T) {
 		opens     bool
 	}{{5, true}, {6, false}} {
 		e := engine(t, retry.Options{
-			Strategy: retry.Once(), Breaker: &retry.BreakerOptions{Volume: 10, Percent: 50, Window: time.Minute, Sleep: time.Minute},
+			Strategy: retry.RetryOnce(), Breaker: &retry.BreakerOptions{Volume: 10, Percent: 50, Window: time.Minute, OpenTimeout: time.Minute},
 		})
 		for range c.successes {
 			atOnce(t, e)
 		}
 		for range 5 {
-			attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyDisabled }))
+			attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Stop = retry.StopDisabled }))
 			_ = e.Do(t.Context(), retry.Operation{}, attempt)
 		}
 		attempt, made := script()

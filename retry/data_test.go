@@ -43,7 +43,7 @@ func TestTheStrategySeesTheCallersData(t *testing.T) {
 func TestAStrategyCanDecideByTheCallersData(t *testing.T) {
 	noRobots := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
 		if r.Data == "robot" {
-			return retry.Decline(retry.WhyDisabled), nil
+			return retry.Decline(retry.StopDisabled), nil
 		}
 		return retry.After(0), nil
 	})

@@ -16,9 +16,9 @@ const (
 
 // state is everything, besides the failure and the time, that a decision depends on.
 type state struct {
-	ended       Why    // why the context has ended; WhyUndecided: it has not
-	action      Action // the strategy's answer, if it was asked
-	retries     int    // so far, since the latest progress
+	ended       StopReason // why the context has ended; StopNone: it has not
+	action      Action     // the strategy's answer, if it was asked
+	retries     int        // so far, since the latest progress
 	mode        DeadlineMode
 	ceiling     time.Duration // of Failure.RetryAfter
 	budgetEmpty bool          // the budget was asked for a token and had none
@@ -28,7 +28,7 @@ type state struct {
 
 // decision says what follows a failure. It has at most four fields, because the compiler keeps no larger struct in registers.
 type decision struct {
-	why Why
+	stop StopReason
 	again
 	delay time.Duration // waited also where no attempt follows: until the deadline
 	err   error         // the strategy's
@@ -45,18 +45,18 @@ type again struct {
 func decide(s *state, f *Failure, now time.Time) decision {
 	always := f.Reason.AlwaysRetry()
 	switch {
-	case s.ended != WhyUndecided:
-		return decision{why: s.ended}
-	case f.Refuse != WhyUndecided:
-		return decision{why: f.refusal()}
+	case s.ended != StopNone:
+		return decision{stop: s.ended}
+	case f.Stop != StopNone:
+		return decision{stop: f.refusal()}
 	case f.Reason == ReasonUnknown:
-		return decision{why: WhyNotRetryable}
+		return decision{stop: StopNotRetryable}
 	case !always && !s.action.retry:
-		return decision{why: s.action.why}
+		return decision{stop: s.action.stop}
 	case !f.Safe():
-		return decision{why: WhyNotIdempotent}
+		return decision{stop: StopNotIdempotent}
 	case f.RetryAfter > s.ceiling:
-		return decision{why: WhyRetryAfterTooLong}
+		return decision{stop: StopRetryAfterTooLong}
 	}
 	delay := s.action.delay
 	if always {
@@ -74,19 +74,19 @@ func decide(s *state, f *Failure, now time.Time) decision {
 	}
 	switch {
 	case always:
-		return decision{why: WhyRetried, delay: delay, again: again{asleep: asleep}}
+		return decision{stop: NotStopped, delay: delay, again: again{asleep: asleep}}
 	case !s.openUntil.IsZero() && s.openUntil.After(now.Add(delay)):
-		return decision{why: WhyBreakerOpen}
+		return decision{stop: StopBreakerOpen}
 	case s.budgetEmpty:
-		return decision{why: WhyBudgetEmpty}
+		return decision{stop: StopBudgetEmpty}
 	default:
-		return decision{why: WhyRetried, delay: delay, again: again{costs: true, asleep: asleep}}
+		return decision{stop: NotStopped, delay: delay, again: again{costs: true, asleep: asleep}}
 	}
 }
 
 // asksStrategy reports whether a strategy is asked about the failure.
 func asksStrategy(f *Failure) bool {
-	return f.Refuse == WhyUndecided && f.Reason != ReasonUnknown && !f.Reason.AlwaysRetry()
+	return f.Stop == StopNone && f.Reason != ReasonUnknown && !f.Reason.AlwaysRetry()
 }
 
 // tooLate is the decision where the delay would not end before the deadline. left is the time until the deadline.
@@ -94,5 +94,5 @@ func tooLate(left time.Duration, mode DeadlineMode) decision {
 	if mode == DeadlineGiveUp {
 		left = 0
 	}
-	return decision{why: WhyDeadlineWouldPass, delay: max(left, 0)}
+	return decision{stop: StopDeadlineWouldPass, delay: max(left, 0)}
 }

@@ -29,14 +29,14 @@ func everyReason() []Reason {
 		NewReason("MY_BOTH", FlagAllowsNonIdempotent, FlagAlways))
 }
 
-// everyFailure returns every combination of reason, stage and effect.
+// everyFailure returns every combination of reason, stage and idempotency.
 func everyFailure() []Failure {
 	var all []Failure
 	for _, reason := range everyReason() {
 		for _, stage := range []Stage{StageInFlight, StageDispatch, StageResponded} {
-			for _, effect := range []Effect{EffectNotIdempotent, EffectIdempotent, EffectReadOnly} {
+			for _, idempotency := range []Idempotency{NotIdempotent, Idempotent, ReadOnly} {
 				for _, unsettled := range []bool{false, true} {
-					all = append(all, Failure{Err: io.EOF, Reason: reason, Stage: stage, Effect: effect, Unsettled: unsettled})
+					all = append(all, Failure{Err: io.EOF, Reason: reason, Stage: stage, Idempotency: idempotency, Unsettled: unsettled})
 				}
 			}
 		}
@@ -45,12 +45,12 @@ func everyFailure() []Failure {
 }
 
 // theEngines are the Whys that only the engine can give.
-var theEngines = []Why{WhyRetried, WhyCancelled, WhyDeadlineWouldPass}
+var theEngines = []StopReason{NotStopped, StopCancelled, StopDeadlineWouldPass}
 
-// refusals returns every Why that a strategy or an attempt can give.
-func refusals() []Why {
-	var all []Why
-	for w := WhyRetried + 1; int(w) < len(whyTexts); w++ {
+// refusals returns every stop reason that a strategy or an attempt can give.
+func refusals() []StopReason {
+	var all []StopReason
+	for w := NotStopped + 1; int(w) < len(stopReasonTexts); w++ {
 		if !slices.Contains(theEngines, w) {
 			all = append(all, w)
 		}
@@ -58,11 +58,11 @@ func refusals() []Why {
 	return all
 }
 
-// everyRefuse returns every value of Failure.Refuse, right, wrong or unset.
-func everyRefuse() []Why { return append(append(refusals(), theEngines...), WhyUndecided) }
+// everyRefuse returns every value of Failure.Stop, right, wrong or unset.
+func everyRefuse() []StopReason { return append(append(refusals(), theEngines...), StopNone) }
 
 func describe(f *Failure) string {
-	return fmt.Sprintf("%v, %s, %v", f.Reason, stageColumn(f), f.Effect)
+	return fmt.Sprintf("%v, %s, %v", f.Reason, stageColumn(f), f.Idempotency)
 }
 
 func class(r Reason) string {
@@ -103,7 +103,7 @@ func onlyRow(t *testing.T, rows [][]string, name string, matches func(row []stri
 // result is a row of the table "The result of an answer".
 type result struct{ again, no string }
 
-// why returns the result for a strategy's answer, which is "again" or a Why.
+// why returns the result for a strategy's answer, which is "again" or a stop reason.
 func (r result) why(answer string) string {
 	switch {
 	case answer == "again":
@@ -118,18 +118,18 @@ func (r result) why(answer string) string {
 func resultOf(t *testing.T, rows [][]string, f *Failure) result {
 	t.Helper()
 	row := onlyRow(t, rows, describe(f), func(row []string) bool {
-		return (row[0] == "any" || row[0] == stageColumn(f)) && anyOr(row[1], class(f.Reason)) && anyOr(row[2], f.Effect.String())
+		return (row[0] == "any" || row[0] == stageColumn(f)) && anyOr(row[1], class(f.Reason)) && anyOr(row[2], f.Idempotency.String())
 	})
 	return result{row[3], row[4]}
 }
 
 // endsAtOnce reads the table "Decided without a strategy". It returns "" for "see below".
-func endsAtOnce(t *testing.T, rows [][]string, ended, refuse Why) string {
+func endsAtOnce(t *testing.T, rows [][]string, ended, refuse StopReason) string {
 	t.Helper()
-	state := map[Why]string{WhyUndecided: "alive", WhyCancelled: "cancelled", WhyDeadlineWouldPass: "past its deadline"}[ended]
+	state := map[StopReason]string{StopNone: "alive", StopCancelled: "cancelled", StopDeadlineWouldPass: "past its deadline"}[ended]
 	refused := "with another why"
 	switch {
-	case refuse == WhyUndecided:
+	case refuse == StopNone:
 		refused = "no"
 	case slices.Contains(theEngines, refuse):
 		refused = "as cancelled, deadline would pass or retried"
@@ -157,11 +157,11 @@ func TestTheDecisionIsThatOfTheTables(t *testing.T) {
 	}
 	now := time.Date(2016, 6, 28, 0, 0, 0, 0, time.UTC)
 	decided := 0
-	for _, ended := range []Why{WhyUndecided, WhyCancelled, WhyDeadlineWouldPass} {
+	for _, ended := range []StopReason{StopNone, StopCancelled, StopDeadlineWouldPass} {
 		for _, refuse := range everyRefuse() {
 			early := endsAtOnce(t, atOnce, ended, refuse)
 			for _, f := range everyFailure() {
-				f.Refuse = refuse
+				f.Stop = refuse
 				row := resultOf(t, rows, &f)
 				for answer, action := range answers {
 					want := early
@@ -169,8 +169,8 @@ func TestTheDecisionIsThatOfTheTables(t *testing.T) {
 						want = row.why(answer)
 					}
 					d := decide(&state{ended: ended, action: action}, &f, now)
-					if d.why.String() != want {
-						t.Errorf("%s; ended %v, refused %v, the strategy says %s: %v, want %s", describe(&f), ended, refuse, answer, d.why, want)
+					if d.stop.String() != want {
+						t.Errorf("%s; ended %v, refused %v, the strategy says %s: %v, want %s", describe(&f), ended, refuse, answer, d.stop, want)
 					}
 					decided++
 				}
@@ -188,16 +188,16 @@ func declining(action Action, err error) Strategy {
 
 // theStrategies are the strategies of the table, by its first column.
 var theStrategies = map[string]Strategy{
-	"`Once()`":                                                 Once(),
+	"`RetryOnce()`":                                            RetryOnce(),
 	"`UntilDeadline()`":                                        UntilDeadline(),
 	"`BestEffort(BackoffOptions{})`":                           BestEffort(BackoffOptions{}),
 	"`Limited(1, UntilDeadline())`":                            Limited(1, UntilDeadline()),
 	"`Limited(3, UntilDeadline())`":                            Limited(3, UntilDeadline()),
 	"`Limited(3, BestEffort(BackoffOptions{}))`":               Limited(3, BestEffort(BackoffOptions{})),
-	"`Limited(3, ...)` around one that declines as `disabled`": Limited(3, declining(Decline(WhyDisabled), nil)),
-	"`Overload(2, Once())`":                                    Overload(2, Once()),
+	"`Limited(3, ...)` around one that declines as `disabled`": Limited(3, declining(Decline(StopDisabled), nil)),
+	"`Overload(2, RetryOnce())`":                               Overload(2, RetryOnce()),
 	"your own, returning the zero `Action`":                    declining(Action{}, nil),
-	"your own, returning `Decline(WhyDisabled)`":               declining(Decline(WhyDisabled), nil),
+	"your own, returning `Decline(StopDisabled)`":              declining(Decline(StopDisabled), nil),
 	"your own, returning an error":                             declining(After(0), io.ErrNoProgress),
 }
 
@@ -250,9 +250,9 @@ func decisionOn(t *testing.T, o Options, op Operation, failures []Failure) strin
 	var failed *Error
 	switch {
 	case err == nil && made == len(failures)+1:
-		return WhyRetried.String()
+		return NotStopped.String()
 	case errors.As(err, &failed) && made == len(failures):
-		return failed.Why().String()
+		return failed.StopReason().String()
 	default:
 		return fmt.Sprintf("%d attempts, then %v", made, err)
 	}
@@ -304,20 +304,20 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 	asked := 0
 	e, err := New(Options{Strategy: StrategyFunc(func(context.Context, Request, Failure) (Action, error) {
 		asked++
-		return Decline(WhyDisabled), nil
+		return Decline(StopDisabled), nil
 	})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		for _, ended := range []Why{WhyUndecided, WhyCancelled, WhyDeadlineWouldPass} {
+		for _, ended := range []StopReason{StopNone, StopCancelled, StopDeadlineWouldPass} {
 			for _, refuse := range everyRefuse() {
 				for _, f := range everyFailure() {
-					f.Refuse = refuse
+					f.Stop = refuse
 					want := endsAtOnce(t, atOnce, ended, refuse)
 					wantAsked := 0
 					if want == "" {
-						want = resultOf(t, rows, &f).why(WhyDisabled.String())
+						want = resultOf(t, rows, &f).why(StopDisabled.String())
 						if c := class(f.Reason); c == "plain" || c == "allowing" {
 							wantAsked = 1
 						}
@@ -334,26 +334,26 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 }
 
 // endedWhile returns the decision about a failure whose context ended during the attempt, as given.
-func endedWhile(e *Engine, ended Why, f Failure) string {
+func endedWhile(e *Engine, ended StopReason, f Failure) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := e.Do(ctx, Operation{}, func(ctx context.Context, n int) Failure {
 		if n > 0 {
 			return Failure{}
 		}
-		if ended == WhyCancelled {
+		if ended == StopCancelled {
 			cancel()
 		}
-		if ended == WhyDeadlineWouldPass {
+		if ended == StopDeadlineWouldPass {
 			<-ctx.Done()
 		}
 		return f
 	})
 	var failed *Error
 	if errors.As(err, &failed) {
-		return failed.Why().String()
+		return failed.StopReason().String()
 	}
-	return WhyRetried.String()
+	return NotStopped.String()
 }
 
 // situation is the state of deadline, breaker and budget beside a delay.
@@ -401,7 +401,7 @@ func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (why s
 			why = row[2]
 		}
 		last := i == len(rows)-2
-		if !applies(s) || why == WhyRetried.String() && !last {
+		if !applies(s) || why == NotStopped.String() && !last {
 			continue
 		}
 		delay := s.delay
@@ -461,10 +461,10 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 				s.action, s.retries, s.retryAfter, s.wake = action, 3, floor, f.Wake
 				want, waited := byTheTable(t, rows, &s, always)
 				d := decide(&s.state, &f, s.now)
-				if d.why.String() != want || d.delay != waited {
-					t.Errorf("always %v, delay %v, %+v: %v after %v, want %s after %v", always, s.delay, s.state, d.why, d.delay, want, waited)
+				if d.stop.String() != want || d.delay != waited {
+					t.Errorf("always %v, delay %v, %+v: %v after %v, want %s after %v", always, s.delay, s.state, d.stop, d.delay, want, waited)
 				}
-				if costs := want == WhyRetried.String() && !always; d.costs != costs {
+				if costs := want == NotStopped.String() && !always; d.costs != costs {
 					t.Errorf("always %v, delay %v, %+v: costs %v, want %v", always, s.delay, s.state, d.costs, costs)
 				}
 			}
@@ -497,16 +497,16 @@ func TestTheDelayIsTheStrategysOrTheControlledBackoffAndAtLeastRetryAfter(t *tes
 		t.Run(c.name, func(t *testing.T) {
 			f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: c.reason, RetryAfter: c.retryAfter}
 			d := decide(&state{action: After(c.strategys), retries: c.retries, ceiling: time.Second}, &f, time.Time{})
-			if d.why != WhyRetried || d.delay != c.want {
-				t.Errorf("%v after %v, want %v", d.why, d.delay, c.want)
+			if d.stop != NotStopped || d.delay != c.want {
+				t.Errorf("%v after %v, want %v", d.stop, d.delay, c.want)
 			}
 		})
 	}
 }
 
 func TestDeclineAcceptsOnlyAWhyThatAStrategyCanGive(t *testing.T) {
-	for _, w := range append(theEngines, WhyUndecided) {
-		if got := Decline(w).why; got != WhyStrategyDeclined {
+	for _, w := range append(theEngines, StopNone) {
+		if got := Decline(w).stop; got != StopStrategyDeclined {
 			t.Errorf("Decline(%v) declines as %v", w, got)
 		}
 	}

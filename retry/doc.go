@@ -1,16 +1,16 @@
 // Package retry runs operations again when that is safe and can help, and says afterwards what happened.
 //
-// An attempt of an operation fails at a stage, for a reason, and the operation has an effect. A retry is safe if nothing was
+// An attempt of an operation fails at a stage, for a reason, and the operation has an idempotency. A retry is safe if nothing was
 // sent, or if the server answered that it did nothing, or if doing the operation twice does no harm. The package never makes
 // a retry that is not safe, whatever else it is told. The rules are those of Couchbase's RFC 0049 and of the MongoDB driver
 // specifications for retryable reads, retryable writes and client backpressure.
 //
 // # The short way
 //
-// [Run] calls a function until it succeeds, with growing delays. It needs to know two things: the operation's [Effect], and
+// [Run] calls a function until it succeeds, with growing delays. It needs to know two things: the operation's [Idempotency], and
 // what an error means, as a [Class].
 //
-//	err := retry.Run(ctx, retry.EffectIdempotent, classify, func(ctx context.Context) error {
+//	err := retry.Run(ctx, retry.Idempotent, classify, func(ctx context.Context) error {
 //		return store.Put(ctx, key, value)
 //	})
 //
@@ -32,7 +32,7 @@
 //
 // An [Engine], made by [New], runs operations with limits of your own:
 //
-//   - A [Strategy] decides whether there is another attempt, and after which delay: [Once], [UntilDeadline], [BestEffort],
+//   - A [Strategy] decides whether there is another attempt, and after which delay: [RetryOnce], [UntilDeadline], [BestEffort],
 //     [Limited], [Overload], or a function of your own.
 //   - The deadline is that of the context. The engine does not begin a delay that would pass it, unless [DeadlineCapDelay] is
 //     set.
@@ -48,7 +48,7 @@
 //
 // # The error
 //
-// A failed operation returns an [*Error]: it holds the first and the last attempts and the counts of those between, says [Why]
+// A failed operation returns an [*Error]: it holds the first and the last attempts and the counts of those between, says [StopReason]
 // there was no other, and whether the outcome is known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last
 // attempt in it.
 //

@@ -73,11 +73,11 @@ func TestAContextThatDoesNotEndAtItsDeadlineIsNotWaitedForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := made(t, Options{Strategy: BestEffort(BackoffOptions{Min: time.Hour, Max: time.Hour}), DeadlineMode: DeadlineCapDelay})
 		start := time.Now()
-		err := e.Do(late{t.Context(), start.Add(time.Second)}, Operation{Effect: EffectIdempotent}, func(context.Context, int) Failure {
+		err := e.Do(late{t.Context(), start.Add(time.Second)}, Operation{Idempotency: Idempotent}, func(context.Context, int) Failure {
 			return Failure{Err: errBroken, Reason: ReasonNetworkError}
 		})
 		var failed *Error
-		if !errors.As(err, &failed) || failed.Why() != WhyDeadlineWouldPass || time.Since(start) != time.Second+10*time.Millisecond {
+		if !errors.As(err, &failed) || failed.StopReason() != StopDeadlineWouldPass || time.Since(start) != time.Second+10*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
@@ -109,11 +109,11 @@ func TestTheTimeThatObserverAndStrategyTakeCountsWithABreakerToo(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			start := time.Now()
-			err := made(t, o).Do(ctx, Operation{Effect: EffectIdempotent}, func(context.Context, int) Failure {
+			err := made(t, o).Do(ctx, Operation{Idempotency: Idempotent}, func(context.Context, int) Failure {
 				return Failure{Err: errBroken, Reason: ReasonNetworkError}
 			})
 			var failed *Error
-			if !errors.As(err, &failed) || failed.Why() != WhyDeadlineWouldPass || time.Since(start) != 60*time.Millisecond {
+			if !errors.As(err, &failed) || failed.StopReason() != StopDeadlineWouldPass || time.Since(start) != 60*time.Millisecond {
 				t.Errorf("%s: after %v: %v", name, time.Since(start), err)
 			}
 		})
@@ -138,8 +138,8 @@ func TestTheEndsOfTheOptions(t *testing.T) {
 		{"a percent that is no number", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = nan }, false},
 		{"a window of 10 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Window = 10 }, true},
 		{"a window of 9 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Window = 9 }, false},
-		{"a sleep of 1 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Sleep = 1 }, true},
-		{"no sleep", func(b *BreakerOptions, _ *BudgetOptions) { b.Sleep = 0 }, false},
+		{"a sleep of 1 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.OpenTimeout = 1 }, true},
+		{"no open timeout", func(b *BreakerOptions, _ *BudgetOptions) { b.OpenTimeout = 0 }, false},
 		{"no ratio", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 0 }, true},
 		{"a ratio of one", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 1 }, true},
 		{"a ratio above one", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 1.5 }, false},
@@ -155,7 +155,7 @@ func TestTheEndsOfTheOptions(t *testing.T) {
 	} {
 		breaker, budget := DefaultBreakerOptions(), DefaultBudgetOptions()
 		c.change(breaker, budget)
-		_, err := New(Options{Strategy: Once(), Breaker: breaker})
+		_, err := New(Options{Strategy: RetryOnce(), Breaker: breaker})
 		if err == nil {
 			_, err = NewBudget(*budget)
 		}
@@ -166,11 +166,11 @@ func TestTheEndsOfTheOptions(t *testing.T) {
 	if got, want := *DefaultBudgetOptions(), (BudgetOptions{Ratio: 0.1, PerSecond: 0.5, Burst: 1}); got != want {
 		t.Errorf("the default budget is %+v", got)
 	}
-	if got := DefaultBreakerOptions(); got.Volume != 20 || got.Percent != 50 || got.Window != time.Minute || got.Sleep != 5*time.Second {
+	if got := DefaultBreakerOptions(); got.Volume != 20 || got.Percent != 50 || got.Window != time.Minute || got.OpenTimeout != 5*time.Second {
 		t.Errorf("the default breaker is %+v", got)
 	}
 	for mode, ok := range map[DeadlineMode]bool{DeadlineGiveUp: true, DeadlineCapDelay: true, DeadlineCapDelay + 1: false} {
-		if _, err := New(Options{Strategy: Once(), DeadlineMode: mode}); (err == nil) != ok {
+		if _, err := New(Options{Strategy: RetryOnce(), DeadlineMode: mode}); (err == nil) != ok {
 			t.Errorf("mode %d: %v", mode, err)
 		}
 	}

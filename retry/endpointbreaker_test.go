@@ -11,14 +11,14 @@ import (
 
 // opensAt returns the options of a breaker that opens when all of so many attempts failed.
 func opensAt(volume int) *BreakerOptions {
-	return &BreakerOptions{Volume: volume, Percent: 100, Window: time.Minute, Sleep: 5 * time.Second}
+	return &BreakerOptions{Volume: volume, Percent: 100, Window: time.Minute, OpenTimeout: 5 * time.Second}
 }
 
 // "Per-endpoint breakers as an option of the engine."
 func TestEachEndpointHasABreakerOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := made(t, Options{Strategy: UntilDeadline(), EndpointBreaker: opensAt(3)})
-		if err := e.Do(t.Context(), Operation{Endpoint: "a"}, failing(errBroken)); whyOf(t, err) != WhyBreakerOpen {
+		if err := e.Do(t.Context(), Operation{Endpoint: "a"}, failing(errBroken)); whyOf(t, err) != StopBreakerOpen {
 			t.Fatal(err)
 		}
 		for endpoint, want := range map[string]BreakerState{"a": BreakerOpen, "b": BreakerClosed} {
@@ -38,7 +38,7 @@ func TestEachEndpointHasABreakerOfItsOwn(t *testing.T) {
 		}
 		<-time.After(5 * time.Second)
 		if err := e.Do(t.Context(), Operation{Endpoint: "a"}, succeed); err != nil || e.Breaker("a").State() != BreakerClosed {
-			t.Errorf("the canary: %v; the breaker is %v", err, e.Breaker("a").State())
+			t.Errorf("the probe: %v; the breaker is %v", err, e.Breaker("a").State())
 		}
 	})
 }
@@ -54,7 +54,7 @@ func TestAnOperationWithAnEndpointDoesNotUseTheEnginesBreaker(t *testing.T) {
 		{"without one", Operation{}, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := made(t, Options{Strategy: Once(), Breaker: opensAt(1), EndpointBreaker: opensAt(1)})
+			e := made(t, Options{Strategy: RetryOnce(), Breaker: opensAt(1), EndpointBreaker: opensAt(1)})
 			_ = e.Do(t.Context(), c.op, failing(errBroken))
 			if own, endpoint := e.breaker.State() == BreakerOpen, e.Breaker("a").State() == BreakerOpen; own != c.own || endpoint != c.endpoint {
 				t.Errorf("the engine's breaker is open: %v, the endpoint's: %v", own, endpoint)
@@ -68,7 +68,7 @@ func TestASuccessCountsForTheBreakerOfItsEndpointAndForTheBudget(t *testing.T) {
 	b := newBudget(BudgetOptions{Ratio: 0.125, Burst: 10}, time.Now())
 	o := opensAt(10)
 	o.Percent = 50
-	e := made(t, Options{Strategy: Limited(1, Once()), Budget: b, Breaker: o, EndpointBreaker: o})
+	e := made(t, Options{Strategy: Limited(1, RetryOnce()), Budget: b, Breaker: o, EndpointBreaker: o})
 	for range 10 {
 		b.pay(time.Now())
 	}
@@ -87,7 +87,7 @@ func TestASuccessCountsForTheBreakerOfItsEndpointAndForTheBudget(t *testing.T) {
 }
 
 func TestWithoutTheOptionThereIsNoBreakerForAnEndpoint(t *testing.T) {
-	e := made(t, Options{Strategy: Once(), Breaker: opensAt(1)})
+	e := made(t, Options{Strategy: RetryOnce(), Breaker: opensAt(1)})
 	if e.Breaker("a") != nil {
 		t.Error("there is one")
 	}
@@ -99,7 +99,7 @@ func TestWithoutTheOptionThereIsNoBreakerForAnEndpoint(t *testing.T) {
 
 // "The number of endpoints kept is bounded": those used most recently are kept.
 func TestTheBreakersOfTheEndpointsUsedMostRecentlyAreKept(t *testing.T) {
-	e := made(t, Options{Strategy: Once(), EndpointBreaker: opensAt(1)})
+	e := made(t, Options{Strategy: RetryOnce(), EndpointBreaker: opensAt(1)})
 	kept := e.Breaker("used again and again")
 	once := e.Breaker("used once")
 	const others = 4 * keptEndpoints
@@ -128,7 +128,7 @@ func TestTheBreakersOfTheEndpointsUsedMostRecentlyAreKept(t *testing.T) {
 }
 
 func TestConcurrentCallersShareTheBreakerOfAnEndpoint(t *testing.T) {
-	e := made(t, Options{Strategy: Once(), EndpointBreaker: opensAt(1)})
+	e := made(t, Options{Strategy: RetryOnce(), EndpointBreaker: opensAt(1)})
 	const callers = 16
 	got := make([][]*Breaker, callers)
 	var all sync.WaitGroup
@@ -150,7 +150,7 @@ func TestConcurrentCallersShareTheBreakerOfAnEndpoint(t *testing.T) {
 }
 
 func TestAnEndpointsBreakerAllocatesNothingForASuccess(t *testing.T) {
-	e := made(t, Options{Strategy: Once(), EndpointBreaker: DefaultBreakerOptions(), Budget: newBudget(BudgetOptions{Burst: 1}, time.Now())})
+	e := made(t, Options{Strategy: RetryOnce(), EndpointBreaker: DefaultBreakerOptions(), Budget: newBudget(BudgetOptions{Burst: 1}, time.Now())})
 	if n := testing.AllocsPerRun(1000, func() {
 		if e.Do(t.Context(), Operation{Endpoint: "a:1", Name: "put"}, succeed) != nil {
 			t.Error("it failed")

@@ -18,7 +18,7 @@ type Options struct {
 	// DeadlineMode says what happens when a delay would pass the context's deadline. Default: [DeadlineGiveUp].
 	DeadlineMode DeadlineMode
 	// MaxRetryAfter is the longest [Failure.RetryAfter] that an operation waits for. If the server asks for more, the operation
-	// ends with [WhyRetryAfterTooLong]: a shorter delay would disobey the server, and the whole one could hold the operation
+	// ends with [StopRetryAfterTooLong]: a shorter delay would disobey the server, and the whole one could hold the operation
 	// for hours. Zero means [DefaultMaxRetryAfter]. It must not be negative.
 	MaxRetryAfter time.Duration
 	// AttemptTimeout limits the time of each attempt: the context of the attempt ends after it, with the cause

@@ -16,87 +16,87 @@ import (
 
 // Every case is a sentence of RFC 0049 or of the MongoDB specifications. All combinations are in docs/ENGINE.md.
 func TestDecisions(t *testing.T) {
-	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
+	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
 		failures []retry.Failure
 		attempts int
-		why      retry.Why // WhyRetried: the operation succeeds
+		stop     retry.StopReason // NotStopped: the operation succeeds
 	}{
-		{"success is one attempt", retry.Once(), nil, 1, retry.WhyRetried},
-		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.WhyRetried},
-		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.WhyNotIdempotent},
+		{"success is one attempt", retry.RetryOnce(), nil, 1, retry.NotStopped},
+		{"in flight only idempotent requests are retried", retry.RetryOnce(), []retry.Failure{inFlight}, 2, retry.NotStopped},
+		{"in flight and not idempotent is not retried", retry.RetryOnce(), []retry.Failure{notIdempotent}, 1, retry.StopNotIdempotent},
 		{
-			"in flight and not idempotent is not retried, even for an always-retry reason", retry.Once(),
+			"in flight and not idempotent is not retried, even for an always-retry reason", retry.RetryOnce(),
 			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.StageInFlight })},
-			1, retry.WhyNotIdempotent,
+			1, retry.StopNotIdempotent,
 		},
-		{"once is one retry", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
-		{"a limit within a larger one", retry.Limited(5, retry.Limited(2, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
-		{"a limit within a smaller one", retry.Limited(2, retry.Limited(5, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"once is one retry", retry.RetryOnce(), []retry.Failure{inFlight, inFlight}, 2, retry.StopAttemptsUsed},
+		{"a limit within a larger one", retry.Limited(5, retry.Limited(2, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.StopAttemptsUsed},
+		{"a limit within a smaller one", retry.Limited(2, retry.Limited(5, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.StopAttemptsUsed},
 		{
-			"before dispatch anything may be retried", retry.Once(),
+			"before dispatch anything may be retried", retry.RetryOnce(),
 			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageDispatch })},
-			2, retry.WhyRetried,
+			2, retry.NotStopped,
 		},
 		{
-			"a forgotten stage is in flight", retry.Once(),
+			"a forgotten stage is in flight", retry.RetryOnce(),
 			[]retry.Failure{{Err: io.EOF, Reason: mongoreason.PoolCleared}},
-			1, retry.WhyNotIdempotent,
+			1, retry.StopNotIdempotent,
 		},
 		{
-			"an answer that means that nothing was applied is retried", retry.Once(),
+			"an answer that means that nothing was applied is retried", retry.RetryOnce(),
 			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}},
-			2, retry.WhyRetried,
+			2, retry.NotStopped,
 		},
 		{
-			"an answer that does not mean that is not retried", retry.Once(),
+			"an answer that does not mean that is not retried", retry.RetryOnce(),
 			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.RetryableCode}},
-			1, retry.WhyNotIdempotent,
+			1, retry.StopNotIdempotent,
 		},
 		{
-			"an unsettled answer is not retried", retry.Once(),
+			"an unsettled answer is not retried", retry.RetryOnce(),
 			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true}},
-			1, retry.WhyNotIdempotent,
+			1, retry.StopNotIdempotent,
 		},
 		{
-			"an unsettled answer is retried if the attempt is idempotent", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true, Effect: retry.EffectIdempotent}},
-			2, retry.WhyRetried,
+			"an unsettled answer is retried if the attempt is idempotent", retry.RetryOnce(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true, Idempotency: retry.Idempotent}},
+			2, retry.NotStopped,
 		},
 		{
 			"UNKNOWN is refused before the strategy is asked, idempotent or not", afterEach(0),
 			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.ReasonUnknown })},
-			1, retry.WhyNotRetryable,
+			1, retry.StopNotRetryable,
 		},
 		{
 			"the attempt's own refusal is final", afterEach(0),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyNoServer })},
-			1, retry.WhyNoServer,
+			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Stop = retry.StopNoServer })},
+			1, retry.StopNoServer,
 		},
-		{"the zero Action declines", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
-		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
-		{"a strategy that declines says why", saying(retry.Decline(retry.WhyDisabled), nil), []retry.Failure{inFlight}, 1, retry.WhyDisabled},
+		{"the zero Action declines", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.StopStrategyDeclined},
+		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.StopStrategyDeclined},
+		{"a strategy that declines says why", saying(retry.Decline(retry.StopDisabled), nil), []retry.Failure{inFlight}, 1, retry.StopDisabled},
 		{
-			"the strategy's Why has precedence over not idempotent", saying(retry.Decline(retry.WhyDisabled), nil),
+			"the strategy's Why has precedence over not idempotent", saying(retry.Decline(retry.StopDisabled), nil),
 			[]retry.Failure{notIdempotent},
-			1, retry.WhyDisabled,
+			1, retry.StopDisabled,
 		},
 		{
 			"a second failure that may not be retried ends the operation", retry.UntilDeadline(),
 			[]retry.Failure{inFlight, notIdempotent},
-			2, retry.WhyNotIdempotent,
+			2, retry.StopNotIdempotent,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(c.failures...)
-			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: c.strategy}, attempt)
+			err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{Strategy: c.strategy}, attempt)
 			if *made != c.attempts {
 				t.Errorf("%d attempts, want %d", *made, c.attempts)
 			}
-			if why := whyOf(err); why != c.why {
-				t.Errorf("ended as %v, want %v (%v)", why, c.why, err)
+			if stop := whyOf(err); stop != c.stop {
+				t.Errorf("ended as %v, want %v (%v)", stop, c.stop, err)
 			}
 			if err != nil && !errors.Is(err, c.failures[c.attempts-1].Err) {
 				t.Errorf("the last error is not found in %v", err)
@@ -105,32 +105,32 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// The operation's effect is RFC 0049's idempotent flag. An attempt's own effect can be better; it is never worse.
+// The operation's idempotency is RFC 0049's idempotent flag. An attempt's own idempotency can be better; it is never worse.
 func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
-	for i, operations := range effects {
-		for j, attempts := range effects {
-			better := effects[max(i, j)]
-			want := retry.WhyNotIdempotent // in flight
-			if better != retry.EffectNotIdempotent {
-				want = retry.WhyDisabled // the strategy declines after the second failure
+	for i, operations := range idempotencies {
+		for j, attempts := range idempotencies {
+			better := idempotencies[max(i, j)]
+			want := retry.StopNotIdempotent // in flight
+			if better != retry.NotIdempotent {
+				want = retry.StopDisabled // the strategy declines after the second failure
 			}
 			t.Run(fmt.Sprintf("%v, the attempt %v", operations, attempts), func(t *testing.T) {
-				var seen []retry.Effect
+				var seen []retry.Idempotency
 				strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
-					seen = append(seen, f.Effect)
-					if r.Effect != operations {
-						t.Errorf("the strategy sees the operation as %v, want %v", r.Effect, operations)
+					seen = append(seen, f.Idempotency)
+					if r.Idempotency != operations {
+						t.Errorf("the strategy sees the operation as %v, want %v", r.Idempotency, operations)
 					}
 					if r.Retries > 0 {
-						return retry.Decline(retry.WhyDisabled), nil
+						return retry.Decline(retry.StopDisabled), nil
 					}
 					return retry.After(0), nil
 				})
-				f := with(inFlight, func(f *retry.Failure) { f.Effect = attempts })
+				f := with(inFlight, func(f *retry.Failure) { f.Idempotency = attempts })
 				attempt, _ := script(f, f)
-				err := engine(t, retry.Options{Strategy: strategy}).Do(context.Background(), retry.Operation{Effect: operations}, attempt)
+				err := engine(t, retry.Options{Strategy: strategy}).Do(context.Background(), retry.Operation{Idempotency: operations}, attempt)
 				var failed *retry.Error
-				if !errors.As(err, &failed) || failed.Why() != want || failed.Last().Effect != better || seen[0] != better {
+				if !errors.As(err, &failed) || failed.StopReason() != want || failed.Last().Idempotency != better || seen[0] != better {
 					t.Errorf("the strategy saw %v, %v; want %v, %v", seen, err, better, want)
 				}
 			})
@@ -140,9 +140,9 @@ func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
 
 // One server recognises repetitions and the next does not.
 func TestEachAttemptHasItsOwnEffect(t *testing.T) {
-	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent }))
+	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent }))
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
-	if *made != 2 || whyOf(err) != retry.WhyNotIdempotent {
+	if *made != 2 || whyOf(err) != retry.StopNotIdempotent {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestAttemptsAreNumberedAndGetTheCallersContext(t *testing.T) {
 
 func TestAnAttemptThatABreakerStoppedHasANumber(t *testing.T) {
 	quick := retry.DefaultBreakerOptions()
-	quick.Volume, quick.Sleep = 1, 20*ms
+	quick.Volume, quick.OpenTimeout = 1, 20*ms
 	for _, c := range []struct {
 		name     string
 		attempts []time.Duration // how long each attempt lasts that is made

@@ -12,8 +12,8 @@ import (
 // Record is one failed attempt and the decision about it.
 type Record struct {
 	Failure
-	Delay time.Duration // the delay that was decided after it
-	Why   Why           // why there was, or was not, another attempt
+	Delay      time.Duration // the delay that was decided after it
+	StopReason StopReason    // why there was, or was not, another attempt
 	// StrategyErr is the error of the strategy that was asked about the failure, or nil.
 	StrategyErr error
 }
@@ -32,16 +32,16 @@ type Error struct {
 	// Omitted counts the attempts that are not in Attempts, by reason and endpoint. It has at most 9 elements.
 	Omitted []Omitted
 
-	effect  Effect
-	none    Record  // why there was no attempt
-	applied bool    // an attempt may have been applied
-	made    error   // of the latest attempt that no breaker stopped
-	causes  []error // of the errors that Unwrap returns, those after the last attempt's
+	idempotency Idempotency
+	none        Record  // why there was no attempt
+	applied     bool    // an attempt may have been applied
+	made        error   // of the latest attempt that no breaker stopped
+	causes      []error // of the errors that Unwrap returns, those after the last attempt's
 }
 
 // end completes the error of an operation that has ended.
-func (e *Error) end(ctx context.Context, effect Effect) {
-	e.effect = effect
+func (e *Error) end(ctx context.Context, idempotency Idempotency) {
+	e.idempotency = idempotency
 	last := e.Last()
 	if last.Reason == ReasonCircuitBreakerOpen && e.made != nil {
 		e.causes = append(e.causes, e.made)
@@ -49,13 +49,13 @@ func (e *Error) end(ctx context.Context, effect Effect) {
 	if last.StrategyErr != nil {
 		e.causes = append(e.causes, last.StrategyErr)
 	}
-	switch last.Why {
-	case WhyDeadlineWouldPass:
+	switch last.StopReason {
+	case StopDeadlineWouldPass:
 		e.endedBy(ctx, context.DeadlineExceeded)
-	case WhyCancelled:
+	case StopCancelled:
 		e.endedBy(ctx, context.Canceled)
-	case WhyUndecided, WhyRetried, WhyNotRetryable, WhyNotIdempotent, WhyStrategyDeclined, WhyAttemptsUsed, WhyBudgetEmpty, WhyBreakerOpen,
-		WhyNoServer, WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt, WhyRetryAfterTooLong, WhyNotReplayable:
+	case StopNone, NotStopped, StopNotRetryable, StopNotIdempotent, StopStrategyDeclined, StopAttemptsUsed, StopBudgetEmpty, StopBreakerOpen,
+		StopNoServer, StopUnsupportedServer, StopInTransaction, StopDisabled, StopNotBuilt, StopRetryAfterTooLong, StopNotReplayable:
 	}
 }
 
@@ -67,7 +67,7 @@ func (e *Error) endedBy(ctx context.Context, end error) {
 	}
 }
 
-// Last returns the record of the last attempt. If there was none, it returns why: the error and the Why of the operation's end,
+// Last returns the record of the last attempt. If there was none, it returns why: the error and the stop reason of the operation's end,
 // without an endpoint.
 func (e *Error) Last() Record {
 	if len(e.Attempts) == 0 {
@@ -76,16 +76,16 @@ func (e *Error) Last() Record {
 	return e.Attempts[len(e.Attempts)-1]
 }
 
-// Why returns why there was no further attempt.
-func (e *Error) Why() Why { return e.Last().Why }
+// StopReason returns why there was no further attempt.
+func (e *Error) StopReason() StopReason { return e.Last().StopReason }
 
 // MayHaveApplied reports whether any attempt may have changed something on a server: it was in flight, or its answer was
-// [Failure.Unsettled]. All attempts count, also those that are not in Attempts, and whatever the operation's effect is.
+// [Failure.Unsettled]. All attempts count, also those that are not in Attempts, and whatever the operation's idempotency is.
 func (e *Error) MayHaveApplied() bool { return e.applied }
 
 // OutcomeKnown reports whether the error is unambiguous: the operation was certainly not applied, or doing it again does no
 // harm. It depends on the attempts that were really made (Couchbase's RFC 0058, timeouts #13 and #14).
-func (e *Error) OutcomeKnown() bool { return e.effect != EffectNotIdempotent || !e.applied }
+func (e *Error) OutcomeKnown() bool { return e.idempotency != NotIdempotent || !e.applied }
 
 // Timeout reports whether the last attempt, or the operation, ended because time had run out. It is the method of that name
 // of net.Error.
@@ -116,10 +116,10 @@ const (
 // History returns the attempts on one line: endpoint, stage, reason and error of each one that the error keeps, the counts of
 // the others, and why there was no further one. Each error is cut after 1,000 bytes, and each endpoint after 200. Of an
 // operation within an attempt only the last error is given, with the number of its attempts. Without an attempt it is
-// "no attempt: " and the Why.
+// "no attempt: " and the stop reason.
 func (e *Error) History() string {
 	if len(e.Attempts) == 0 {
-		return "no attempt: " + e.Why().String()
+		return "no attempt: " + e.StopReason().String()
 	}
 	var b strings.Builder
 	plural := "s"
@@ -138,7 +138,7 @@ func (e *Error) History() string {
 		fmt.Fprintf(&b, " [%d%s, %s, %s: %s]", number, at(a.Endpoint), a.Stage, a.Reason, brief(a.Err))
 	}
 	last := e.Last()
-	fmt.Fprintf(&b, " no more: %s", last.Why)
+	fmt.Fprintf(&b, " no more: %s", last.StopReason)
 	if last.StrategyErr != nil {
 		fmt.Fprintf(&b, ": %s", cut(last.StrategyErr.Error(), errorTextLimit))
 	}
@@ -170,7 +170,7 @@ func brief(err error) string {
 	if !ok {
 		return cut(fmt.Sprint(err), errorTextLimit)
 	}
-	return cut(fmt.Sprintf("%s (%d attempts, no more: %s)", brief(inner.Last().Err), inner.Total, inner.Why()), errorTextLimit)
+	return cut(fmt.Sprintf("%s (%d attempts, no more: %s)", brief(inner.Last().Err), inner.Total, inner.StopReason()), errorTextLimit)
 }
 
 func at(endpoint string) string {

@@ -16,10 +16,10 @@ import (
 )
 
 func TestTheTextOfAnErrorHasEveryAttempt(t *testing.T) {
-	first := retry.Failure{Err: errors.New("reset"), Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Effect: retry.EffectReadOnly, Endpoint: "a:1"}
+	first := retry.Failure{Err: errors.New("reset"), Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Idempotency: retry.ReadOnly, Endpoint: "a:1"}
 	second := retry.Failure{Err: errors.New("refused"), Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
 	attempt, _ := script(first, second)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
 	const want = "refused (2 attempts: [1 at a:1, in flight, NETWORK_ERROR: reset] " +
 		"[2, before sending, CONNECTION_FAILED: refused] no more: attempts used up)"
 	if err == nil || err.Error() != want {
@@ -38,22 +38,22 @@ func TestARecordHasTheFailureTheDelayAndTheWhy(t *testing.T) {
 			notMyVBucket,
 			with(notMyVBucket, func(f *retry.Failure) { f.Endpoint = "b:2" }),
 			with(inFlight, func(f *retry.Failure) { f.RetryAfter = 3 * ms }),
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyNotBuilt }),
+			with(inFlight, func(f *retry.Failure) { f.Stop = retry.StopNotBuilt }),
 		}
 		attempt, _ := script(failures...)
 		err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(t.Context(), retry.Operation{}, attempt)
 		want := []retry.Record{
-			{Failure: failures[0], Delay: 1 * ms, Why: retry.WhyRetried},
-			{Failure: failures[1], Delay: 10 * ms, Why: retry.WhyRetried},
-			{Failure: failures[2], Delay: 3 * ms, Why: retry.WhyRetried},
-			{Failure: failures[3], Why: retry.WhyNotBuilt},
+			{Failure: failures[0], Delay: 1 * ms, StopReason: retry.NotStopped},
+			{Failure: failures[1], Delay: 10 * ms, StopReason: retry.NotStopped},
+			{Failure: failures[2], Delay: 3 * ms, StopReason: retry.NotStopped},
+			{Failure: failures[3], StopReason: retry.StopNotBuilt},
 		}
 		var failed *retry.Error
 		if !errors.As(err, &failed) || !slices.Equal(failed.Attempts, want) {
 			t.Fatalf("%+v, want %+v", err, want)
 		}
-		if failed.Last() != want[3] || failed.Why() != retry.WhyNotBuilt {
-			t.Errorf("the last record: %+v, %v", failed.Last(), failed.Why())
+		if failed.Last() != want[3] || failed.StopReason() != retry.StopNotBuilt {
+			t.Errorf("the last record: %+v, %v", failed.Last(), failed.StopReason())
 		}
 	})
 }
@@ -62,37 +62,37 @@ func TestARecordHasTheFailureTheDelayAndTheWhy(t *testing.T) {
 // means not applied; otherwise ambiguous." The same rule holds for every other end of an operation.
 func TestOutcomeKnown(t *testing.T) {
 	sent := retry.Failure{Stage: retry.StageInFlight}
-	deduplicated := retry.Failure{Stage: retry.StageInFlight, Effect: retry.EffectIdempotent}
+	deduplicated := retry.Failure{Stage: retry.StageInFlight, Idempotency: retry.Idempotent}
 	unsent := retry.Failure{Stage: retry.StageDispatch}
 	answered := retry.Failure{Stage: retry.StageResponded}
 	unsettled := retry.Failure{Stage: retry.StageResponded, Unsettled: true}
 	for _, c := range []struct {
-		name     string
-		effect   retry.Effect
-		attempts []retry.Failure
-		known    bool
+		name        string
+		idempotency retry.Idempotency
+		attempts    []retry.Failure
+		known       bool
 	}{
-		{"no attempt was sent", retry.EffectNotIdempotent, []retry.Failure{unsent}, true},
-		{"no attempt of several was sent", retry.EffectNotIdempotent, []retry.Failure{unsent, unsent, unsent}, true},
-		{"every sent attempt got an answer that means not applied", retry.EffectNotIdempotent, []retry.Failure{answered, answered}, true},
-		{"every sent attempt got such an answer, and others were not sent", retry.EffectNotIdempotent, []retry.Failure{answered, unsent, answered}, true},
-		{"the only attempt was in flight", retry.EffectNotIdempotent, []retry.Failure{sent}, false},
-		{"the first was in flight", retry.EffectNotIdempotent, []retry.Failure{deduplicated, unsent}, false},
-		{"the last was in flight", retry.EffectNotIdempotent, []retry.Failure{unsent, answered, sent}, false},
-		{"one was in flight, with answers before and after it", retry.EffectNotIdempotent, []retry.Failure{answered, deduplicated, answered}, false},
-		{"an unsettled answer", retry.EffectNotIdempotent, []retry.Failure{unsettled}, false},
-		{"an unsettled answer after an attempt that was not sent", retry.EffectNotIdempotent, []retry.Failure{unsent, unsettled}, false},
-		{"a forgotten stage", retry.EffectNotIdempotent, []retry.Failure{{}}, false},
-		{"the request is idempotent", retry.EffectIdempotent, []retry.Failure{sent, sent}, true},
-		{"the request is read only", retry.EffectReadOnly, []retry.Failure{sent, unsettled}, true},
+		{"no attempt was sent", retry.NotIdempotent, []retry.Failure{unsent}, true},
+		{"no attempt of several was sent", retry.NotIdempotent, []retry.Failure{unsent, unsent, unsent}, true},
+		{"every sent attempt got an answer that means not applied", retry.NotIdempotent, []retry.Failure{answered, answered}, true},
+		{"every sent attempt got such an answer, and others were not sent", retry.NotIdempotent, []retry.Failure{answered, unsent, answered}, true},
+		{"the only attempt was in flight", retry.NotIdempotent, []retry.Failure{sent}, false},
+		{"the first was in flight", retry.NotIdempotent, []retry.Failure{deduplicated, unsent}, false},
+		{"the last was in flight", retry.NotIdempotent, []retry.Failure{unsent, answered, sent}, false},
+		{"one was in flight, with answers before and after it", retry.NotIdempotent, []retry.Failure{answered, deduplicated, answered}, false},
+		{"an unsettled answer", retry.NotIdempotent, []retry.Failure{unsettled}, false},
+		{"an unsettled answer after an attempt that was not sent", retry.NotIdempotent, []retry.Failure{unsent, unsettled}, false},
+		{"a forgotten stage", retry.NotIdempotent, []retry.Failure{{}}, false},
+		{"the request is idempotent", retry.Idempotent, []retry.Failure{sent, sent}, true},
+		{"the request is read only", retry.ReadOnly, []retry.Failure{sent, unsettled}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i := range c.attempts {
 				c.attempts[i].Err, c.attempts[i].Reason = io.EOF, mongoreason.PoolCleared
 			}
 			attempt, made := script(c.attempts...)
-			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited(len(c.attempts), retry.UntilDeadline())}
-			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt)
+			op := retry.Operation{Idempotency: c.idempotency, Strategy: retry.Limited(len(c.attempts), retry.UntilDeadline())}
+			err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), op, attempt)
 			var e *retry.Error
 			if !errors.As(err, &e) || e.OutcomeKnown() != c.known || *made != len(c.attempts) {
 				t.Errorf("%d attempts, %v; want %d, known: %v", *made, err, len(c.attempts), c.known)
@@ -104,25 +104,25 @@ func TestOutcomeKnown(t *testing.T) {
 // "Either way the error matches both context.DeadlineExceeded and the last real cause, and says whether the outcome is known,
 // decided from the attempts really made."
 func TestWhetherATimeoutIsAmbiguousDependsOnTheAttemptsMade(t *testing.T) {
-	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
+	lost := with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
 	for _, c := range []struct {
 		name    string
-		op      retry.Effect
+		op      retry.Idempotency
 		failure retry.Failure
 		known   bool
 	}{
-		{"a timeout of an idempotent operation is always unambiguous", retry.EffectIdempotent, lost, true},
-		{"answered and not applied, until the deadline", retry.EffectNotIdempotent, notMyVBucket, true},
-		{"in flight on servers that recognise repetitions, until the deadline", retry.EffectNotIdempotent, inFlight, false},
+		{"a timeout of an idempotent operation is always unambiguous", retry.Idempotent, lost, true},
+		{"answered and not applied, until the deadline", retry.NotIdempotent, notMyVBucket, true},
+		{"in flight on servers that recognise repetitions, until the deadline", retry.NotIdempotent, inFlight, false},
 	} {
 		for _, mode := range []retry.DeadlineMode{retry.DeadlineGiveUp, retry.DeadlineCapDelay} {
 			t.Run(c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 					defer cancel()
-					r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: mode}), retry.Operation{Effect: c.op}, c.failure, 9)
+					r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: mode}), retry.Operation{Idempotency: c.op}, c.failure, 9)
 					var e *retry.Error
-					if !errors.As(r.err, &e) || e.Why() != retry.WhyDeadlineWouldPass || e.OutcomeKnown() != c.known {
+					if !errors.As(r.err, &e) || e.StopReason() != retry.StopDeadlineWouldPass || e.OutcomeKnown() != c.known {
 						t.Errorf("%v; want known: %v", r.err, c.known)
 					}
 					matches(t, r.err, context.DeadlineExceeded, c.failure.Err)
@@ -137,7 +137,7 @@ func TestAnErrorMatchesTheLastAttemptsError(t *testing.T) {
 	earlier, typed := errors.New("earlier"), &fs.PathError{Op: "read", Path: "socket", Err: io.ErrClosedPipe}
 	last := with(inFlight, func(f *retry.Failure) { f.Err = typed })
 	attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Err = earlier }), last)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
 	var path *fs.PathError
 	if !errors.As(err, &path) || path != typed || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("the last error is not found in %v", err)
@@ -152,12 +152,12 @@ func TestAnErrorMatchesTheLastAttemptsError(t *testing.T) {
 }
 
 func TestOnlyTheEndOfTheContextMatchesAnErrorOfThePackageContext(t *testing.T) {
-	for w := retry.WhyNotRetryable; w <= retry.WhyNotReplayable; w++ {
-		if w == retry.WhyDeadlineWouldPass || w == retry.WhyCancelled {
+	for w := retry.StopNotRetryable; w <= retry.StopNotReplayable; w++ {
+		if w == retry.StopDeadlineWouldPass || w == retry.StopCancelled {
 			continue
 		}
-		attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Refuse = w }))
-		err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+		attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Stop = w }))
+		err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
 		if whyOf(err) != w || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%v: %v", w, err)
 		}
@@ -178,20 +178,20 @@ func TestADeadlineThatHasNotPassedHasNoCause(t *testing.T) {
 
 func TestEveryValueHasAName(t *testing.T) {
 	names := map[string][]string{}
-	for w := retry.WhyUndecided; w <= retry.WhyNotReplayable; w++ {
+	for w := retry.StopNone; w <= retry.StopNotReplayable; w++ {
 		names["why"] = append(names["why"], w.String())
 	}
 	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
 		names["stage"] = append(names["stage"], s.String())
 	}
-	for _, e := range []retry.Effect{retry.EffectNotIdempotent, retry.EffectIdempotent, retry.EffectReadOnly} {
-		names["effect"] = append(names["effect"], e.String())
+	for _, e := range []retry.Idempotency{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly} {
+		names["idempotency"] = append(names["idempotency"], e.String())
 	}
 	for _, r := range retry.KnownReasons() {
 		names["reason"] = append(names["reason"], r.String())
 	}
 	unknown := map[string]string{
-		"why": (retry.WhyNotReplayable + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
+		"why": (retry.StopNotReplayable + 1).String(), "stage": retry.Stage(99).String(), "idempotency": retry.Idempotency(99).String(), "reason": "",
 	}
 	for kind, all := range names {
 		slices.Sort(all)

@@ -29,7 +29,7 @@ func ExampleError() {
 		fmt.Println(omitted.Count, omitted.Reason, omitted.Endpoint)
 	}
 	last := failed.Last()
-	fmt.Println("last:", last.Endpoint, last.Stage, last.Why)
+	fmt.Println("last:", last.Endpoint, last.Stage, last.StopReason)
 	fmt.Println(errors.Is(err, errRefused), failed.MayHaveApplied())
 	// Output:
 	// 100 attempts, 8 kept

@@ -23,13 +23,13 @@ func ExampleBudget() {
 		return
 	}
 	for _, service := range []string{"orders", "orders", "stock", "stock"} {
-		engine, err := retry.New(retry.Options{Strategy: retry.Once(), Budget: budget})
+		engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), Budget: budget})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		err = engine.Do(context.Background(), retry.Operation{Name: service}, refused)
-		fmt.Println(err.(*retry.Error).Why(), budget.Tokens()) //nolint:errorlint // Do returns it as it is
+		fmt.Println(err.(*retry.Error).StopReason(), budget.Tokens()) //nolint:errorlint // Do returns it as it is
 	}
 	// Output:
 	// attempts used up 2
@@ -42,7 +42,7 @@ func ExampleBudget() {
 func ExampleEngine_Breaker() {
 	engine, err := retry.New(retry.Options{
 		Strategy:        retry.Limited(3, retry.UntilDeadline()),
-		EndpointBreaker: &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Minute, Sleep: time.Second},
+		EndpointBreaker: &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Minute, OpenTimeout: time.Second},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -74,12 +74,12 @@ func ExampleEngine_Breaker() {
 
 // The first attempt gets no answer. Its time limit ends it, and the second one succeeds.
 func ExampleOptions_attemptTimeout() {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), AttemptTimeout: 10 * time.Millisecond})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), AttemptTimeout: 10 * time.Millisecond})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	err = engine.Do(context.Background(), retry.Operation{Effect: retry.EffectReadOnly}, func(ctx context.Context, n int) retry.Failure {
+	err = engine.Do(context.Background(), retry.Operation{Idempotency: retry.ReadOnly}, func(ctx context.Context, n int) retry.Failure {
 		if n > 0 {
 			return retry.Failure{}
 		}

@@ -15,7 +15,7 @@ type retryCounts struct {
 }
 
 func (c *retryCounts) Observe(_ context.Context, e retry.Event) {
-	if e.Kind != retry.EventDecided || e.Why != retry.WhyRetried {
+	if e.Kind != retry.EventDecided || e.StopReason != retry.NotStopped {
 		return
 	}
 	c.mu.Lock()
@@ -46,7 +46,7 @@ func (printer) Observe(_ context.Context, e retry.Event) {
 	case retry.EventAttemptFailed:
 		fmt.Println(e.Kind, e.Attempt, e.Failure.Err)
 	case retry.EventDecided:
-		fmt.Println(e.Kind, e.Attempt, e.Why, e.Delay)
+		fmt.Println(e.Kind, e.Attempt, e.StopReason, e.Delay)
 	case retry.EventEnded:
 		fmt.Println(e.Kind, e.Attempt, e.Err)
 	}
@@ -54,7 +54,7 @@ func (printer) Observe(_ context.Context, e retry.Event) {
 
 // The events of an operation whose first attempt fails.
 func ExampleEvent() {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), Observer: printer{}})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), Observer: printer{}})
 	if err != nil {
 		fmt.Println(err)
 		return

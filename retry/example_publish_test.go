@@ -12,14 +12,14 @@ import (
 // Publishing a message with an id is idempotent at a broker that drops a message which it has already. Without that it is not
 // retried when the acknowledgement is lost, and the error says that the outcome is not known.
 func ExampleEngine_Do_publish() {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, effect := range []retry.Effect{retry.EffectIdempotent, retry.EffectNotIdempotent} {
+	for _, idempotency := range []retry.Idempotency{retry.Idempotent, retry.NotIdempotent} {
 		b := &broker{losesAcks: 1}
-		err := engine.Do(context.Background(), retry.Operation{Effect: effect}, func(context.Context, int) retry.Failure {
+		err := engine.Do(context.Background(), retry.Operation{Idempotency: idempotency}, func(context.Context, int) retry.Failure {
 			failure := retry.Failure{Err: b.publish("order-1", "paid"), Endpoint: "broker:1"}
 			if errors.Is(failure.Err, io.ErrUnexpectedEOF) { // the connection was lost
 				failure.Stage, failure.Reason = retry.StageInFlight, retry.ReasonNetworkError

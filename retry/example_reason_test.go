@@ -21,7 +21,7 @@ var (
 
 // Appending to a file twice does harm. So it is done again only after the answer that nothing was written.
 func ExampleFlag() {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce()})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +30,7 @@ func ExampleFlag() {
 		{Err: errLocked, Stage: retry.StageResponded, Reason: reasonLocked},
 		{Err: errNoDisk, Stage: retry.StageResponded, Reason: reasonDiskLost},
 	} {
-		err := engine.Do(context.Background(), retry.Operation{Effect: retry.EffectNotIdempotent}, func(_ context.Context, n int) retry.Failure {
+		err := engine.Do(context.Background(), retry.Operation{Idempotency: retry.NotIdempotent}, func(_ context.Context, n int) retry.Failure {
 			if n > 0 {
 				return retry.Failure{}
 			}

@@ -12,9 +12,9 @@ import (
 func calm(_ context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
 	switch {
 	case failure.Reason == retry.ReasonOverloaded || request.Reasons.Has(retry.ReasonOverloaded):
-		return retry.Decline(retry.WhyStrategyDeclined), nil
+		return retry.Decline(retry.StopStrategyDeclined), nil
 	case request.Retries >= 3:
-		return retry.Decline(retry.WhyAttemptsUsed), nil
+		return retry.Decline(retry.StopAttemptsUsed), nil
 	}
 	return retry.After(time.Duration(request.Retries) * time.Millisecond), nil
 }
@@ -29,7 +29,7 @@ func ExampleStrategyFunc() {
 	err = engine.Do(context.Background(), retry.Operation{}, refused)
 	failed := err.(*retry.Error) //nolint:errorlint // Do returns it as it is
 	for _, record := range failed.Attempts {
-		fmt.Println(record.Reason, record.Why, record.Delay)
+		fmt.Println(record.Reason, record.StopReason, record.Delay)
 	}
 	// Output:
 	// CONNECTION_FAILED retried 0s

@@ -17,7 +17,7 @@ func ExampleFailure_progress() {
 		return
 	}
 	last := 0
-	err = engine.Do(context.Background(), retry.Operation{Effect: retry.EffectReadOnly}, func(_ context.Context, n int) retry.Failure {
+	err = engine.Do(context.Background(), retry.Operation{Idempotency: retry.ReadOnly}, func(_ context.Context, n int) retry.Failure {
 		before := last
 		if n < 5 {
 			last += 10 // the messages of this attempt
@@ -25,6 +25,6 @@ func ExampleFailure_progress() {
 		return retry.Failure{Err: io.ErrUnexpectedEOF, Reason: retry.ReasonNetworkError, Progress: last > before}
 	})
 	failed := err.(*retry.Error) //nolint:errorlint // Do returns it as it is
-	fmt.Println(last, "messages,", failed.Total, "attempts:", failed.Why())
+	fmt.Println(last, "messages,", failed.Total, "attempts:", failed.StopReason())
 	// Output: 50 messages, 7 attempts: attempts used up
 }

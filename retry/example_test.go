@@ -14,7 +14,7 @@ import (
 func Example() {
 	for _, key := range []string{"colour", "a key that is much too long"} {
 		s := &store{losesAnswers: 1}
-		err := retry.Run(context.Background(), retry.EffectIdempotent, classify, func(ctx context.Context) error {
+		err := retry.Run(context.Background(), retry.Idempotent, classify, func(ctx context.Context) error {
 			return s.put(ctx, key, "blue")
 		})
 		fmt.Println(s.calls, "calls:", err)

@@ -20,8 +20,8 @@ type Failure struct {
 
 	Reason Reason
 	Stage  Stage
-	// Effect is that of this attempt, where it is better than the operation's: see [Operation].
-	Effect Effect
+	// Idempotency is that of this attempt, where it is better than the operation's: see [Operation].
+	Idempotency Idempotency
 	// Unsettled: the server answered, but its answer does not say whether the operation is applied (for example a MongoDB
 	// writeConcernError).
 	Unsettled bool
@@ -32,16 +32,16 @@ type Failure struct {
 	// NoAttempt: the operation came to no attempt, for example because no server could be selected. If it ends with its first
 	// failure and that has NoAttempt, its [Error] has no attempts.
 	NoAttempt bool
-	// Refuse, if set, forbids another attempt whatever the strategy says, and says why. An attempt may not give [WhyRetried],
-	// [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyNotRetryable].
-	Refuse Why
+	// Stop, if set, forbids another attempt whatever the strategy says, and says why. An attempt may not give [NotStopped],
+	// [StopCancelled] or [StopDeadlineWouldPass]: they become [StopNotRetryable].
+	Stop StopReason
 }
 
 // Safe reports whether another attempt cannot apply the operation twice: nothing was sent, or a second time does no harm, or
 // the server's answer means that nothing was applied.
 func (f *Failure) Safe() bool {
 	switch {
-	case f.Stage == StageDispatch, f.Effect == EffectIdempotent, f.Effect == EffectReadOnly:
+	case f.Stage == StageDispatch, f.Idempotency == Idempotent, f.Idempotency == ReadOnly:
 		return true
 	case f.Stage == StageResponded:
 		return f.Reason.AllowsNonIdempotentRetry() && !f.Unsettled
@@ -59,11 +59,11 @@ func (f *Failure) wake() <-chan struct{} {
 }
 
 // refusal returns why the attempt itself forbids another one.
-func (f *Failure) refusal() Why {
-	if f.Refuse.refuses() {
-		return f.Refuse
+func (f *Failure) refusal() StopReason {
+	if f.Stop.refuses() {
+		return f.Stop
 	}
-	return WhyNotRetryable
+	return StopNotRetryable
 }
 
 // mayHaveApplied reports whether the attempt may have changed something on a server.

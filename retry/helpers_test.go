@@ -50,7 +50,7 @@ func script(failures ...retry.Failure) (retry.AttemptFunc, *int) {
 }
 
 var inFlight = retry.Failure{
-	Err: io.ErrUnexpectedEOF, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Effect: retry.EffectIdempotent, Endpoint: "a:1",
+	Err: io.ErrUnexpectedEOF, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Idempotency: retry.Idempotent, Endpoint: "a:1",
 }
 
 // notMyVBucket is a failure that is always retried.
@@ -91,26 +91,26 @@ func do(ctx context.Context, e *retry.Engine, op retry.Operation, failure retry.
 	return r
 }
 
-func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, why retry.Why) {
+func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, stop retry.StopReason) {
 	t.Helper()
 	if !slices.Equal(r.at, at) || r.ended != ended {
 		t.Errorf("attempts at %v, ended at %v; want %v, %v", r.at, r.ended, at, ended)
 	}
-	if got := whyOf(r.err); got != why {
-		t.Errorf("ended as %v, want %v (%v)", got, why, r.err)
+	if got := whyOf(r.err); got != stop {
+		t.Errorf("ended as %v, want %v (%v)", got, stop, r.err)
 	}
 }
 
-// whyOf returns the Why of an operation's error, or WhyRetried if it succeeded.
-func whyOf(err error) retry.Why {
+// whyOf returns the stop reason of an operation's error, or NotStopped if it succeeded.
+func whyOf(err error) retry.StopReason {
 	if err == nil {
-		return retry.WhyRetried
+		return retry.NotStopped
 	}
 	var e *retry.Error
 	if !errors.As(err, &e) {
-		return retry.WhyUndecided
+		return retry.StopNone
 	}
-	return e.Why()
+	return e.StopReason()
 }
 
 // matches checks that errors.Is finds all of them in err.

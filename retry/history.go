@@ -46,7 +46,7 @@ func (h *history) end(f *Failure, d decision) {
 }
 
 func (d decision) record(f *Failure) Record {
-	return Record{Failure: *f, Delay: d.delay, Why: d.why, StrategyErr: d.err}
+	return Record{Failure: *f, Delay: d.delay, StopReason: d.stop, StrategyErr: d.err}
 }
 
 // add adds an attempt to the error of an operation under way.

@@ -25,11 +25,11 @@ func numbered(n int) []retry.Failure {
 }
 
 // failed returns the error of an operation whose attempts fail as listed.
-func failed(t *testing.T, effect retry.Effect, failures ...retry.Failure) *retry.Error {
+func failed(t *testing.T, idempotency retry.Idempotency, failures ...retry.Failure) *retry.Error {
 	t.Helper()
 	attempt, made := script(failures...)
-	op := retry.Operation{Effect: effect, Strategy: retry.Limited(len(failures), retry.UntilDeadline())}
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(t.Context(), op, attempt)
+	op := retry.Operation{Idempotency: idempotency, Strategy: retry.Limited(len(failures), retry.UntilDeadline())}
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(t.Context(), op, attempt)
 	var e *retry.Error
 	if !errors.As(err, &e) || *made != len(failures) {
 		t.Fatalf("%d attempts of %d, then %v", *made, len(failures), err)
@@ -45,7 +45,7 @@ func TestAnErrorKeepsTheFirstFourAndTheLastFourAttempts(t *testing.T) {
 		9:   "e1 e2 e3 e4 e6 e7 e8 e9",
 		100: "e1 e2 e3 e4 e97 e98 e99 e100",
 	} {
-		e := failed(t, retry.EffectIdempotent, numbered(total)...)
+		e := failed(t, retry.Idempotent, numbered(total)...)
 		var got []string
 		for _, a := range e.Attempts {
 			got = append(got, a.Err.Error())
@@ -60,7 +60,7 @@ func TestAnErrorKeepsTheFirstFourAndTheLastFourAttempts(t *testing.T) {
 		if counted != total {
 			t.Errorf("%d attempts are kept or counted, of %d", counted, total)
 		}
-		if e.Last().Err.Error() != fmt.Sprintf("e%d", total) || e.Why() != retry.WhyAttemptsUsed {
+		if e.Last().Err.Error() != fmt.Sprintf("e%d", total) || e.StopReason() != retry.StopAttemptsUsed {
 			t.Errorf("the last attempt is %+v", e.Last())
 		}
 	}
@@ -70,7 +70,7 @@ func TestTheAttemptsBetweenAreCountedByReasonAndEndpoint(t *testing.T) {
 	refused := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
 	failures := numbered(12)
 	failures[5], failures[6] = refused, refused
-	e := failed(t, retry.EffectIdempotent, failures...)
+	e := failed(t, retry.Idempotent, failures...)
 	const want = "e12 (12 attempts: [1 at a:1, in flight, NETWORK_ERROR: e1] [2 at a:1, in flight, NETWORK_ERROR: e2] " +
 		"[3 at a:1, in flight, NETWORK_ERROR: e3] [4 at a:1, in flight, NETWORK_ERROR: e4] " +
 		"... 4 more attempts: 2 x NETWORK_ERROR at a:1, 2 x CONNECTION_FAILED at b:2 ... " +
@@ -86,7 +86,7 @@ func TestAtMostEightPairsOfReasonAndEndpointAreCountedApart(t *testing.T) {
 	for i := range failures {
 		failures[i].Endpoint = fmt.Sprint("host", i)
 	}
-	e := failed(t, retry.EffectIdempotent, failures...)
+	e := failed(t, retry.Idempotent, failures...)
 	if len(e.Omitted) != 9 || e.Omitted[8] != (retry.Omitted{Count: 100 - 8 - 8}) {
 		t.Errorf("%d pairs, the last is %+v", len(e.Omitted), e.Omitted[len(e.Omitted)-1])
 	}
@@ -106,10 +106,10 @@ func TestAnAttemptThatIsNotKeptCountsForTheOutcome(t *testing.T) {
 		if n > 0 {
 			failures[n] = inFlight
 		}
-		for _, effect := range effects {
-			e := failed(t, effect, failures...)
-			if want := n == 0 || effect != retry.EffectNotIdempotent; e.OutcomeKnown() != want || e.MayHaveApplied() != (n > 0) {
-				t.Errorf("%v, attempt %d was in flight: the outcome is known: %v; may have been applied: %v", effect, n, e.OutcomeKnown(), e.MayHaveApplied())
+		for _, idempotency := range idempotencies {
+			e := failed(t, idempotency, failures...)
+			if want := n == 0 || idempotency != retry.NotIdempotent; e.OutcomeKnown() != want || e.MayHaveApplied() != (n > 0) {
+				t.Errorf("%v, attempt %d was in flight: the outcome is known: %v; may have been applied: %v", idempotency, n, e.OutcomeKnown(), e.MayHaveApplied())
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestTheErrorBehindAnOpenBreakerIsFoundThoughItsAttemptIsNotKept(t *testing.
 		failures = append(failures, retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen})
 	}
 	failures[9].Err, failures[9].Reason = errBusy, retry.ReasonConnectionFailed
-	e := failed(t, retry.EffectIdempotent, failures...)
+	e := failed(t, retry.Idempotent, failures...)
 	matches(t, e, errBusy, retry.ErrBreakerOpen)
 	if errors.Is(e, errLost) {
 		t.Errorf("an earlier error is found in %v", e)
@@ -163,7 +163,7 @@ func TestTheErrorOfTenMinutesOfRetriesIsSmall(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{Min: 10 * ms, Max: 20 * ms})})
 		before := heap()
 		attempts := 0
-		err := e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(context.Context, int) retry.Failure {
+		err := e.Do(ctx, retry.Operation{Idempotency: retry.Idempotent}, func(context.Context, int) retry.Failure {
 			attempts++
 			return with(inFlight, func(f *retry.Failure) {
 				f.Err = fmt.Errorf("attempt %d: %s", attempts, strings.Repeat("x", 500))
@@ -192,7 +192,7 @@ func TestTheTextOfAHugeErrorIsCutInTheHistory(t *testing.T) {
 	for i := range failures {
 		failures[i].Err, failures[i].Endpoint = errors.New("x"+huge), huge
 	}
-	e := failed(t, retry.EffectIdempotent, failures...)
+	e := failed(t, retry.Idempotent, failures...)
 	text := e.History()
 	if len(text) > 8*1500+9*300 || !utf8.ValidString(text) {
 		t.Errorf("the history has %d bytes, valid: %v", len(text), utf8.ValidString(text))
@@ -203,20 +203,20 @@ func TestTheTextOfAHugeErrorIsCutInTheHistory(t *testing.T) {
 	if !strings.HasPrefix(e.Error(), "x"+huge+" (20 attempts: ") {
 		t.Error("the last error is not at the beginning")
 	}
-	if plain := failed(t, retry.EffectIdempotent, retry.Failure{Err: errors.New(strings.Repeat("y", 1000)), Stage: retry.StageDispatch}); strings.Contains(plain.History(), "more bytes") {
+	if plain := failed(t, retry.Idempotent, retry.Failure{Err: errors.New(strings.Repeat("y", 1000)), Stage: retry.StageDispatch}); strings.Contains(plain.History(), "more bytes") {
 		t.Error("an error of 1,000 bytes was cut")
 	}
 }
 
 // An operation within an attempt of another: its error is cut like any other.
 func TestTheTextOfNestedErrorsStaysSmall(t *testing.T) {
-	err := error(failed(t, retry.EffectIdempotent, numbered(20)...))
+	err := error(failed(t, retry.Idempotent, numbered(20)...))
 	for range 30 {
 		failures := numbered(20)
 		for i := range failures {
 			failures[i].Err = err
 		}
-		err = failed(t, retry.EffectIdempotent, failures...)
+		err = failed(t, retry.Idempotent, failures...)
 	}
 	text := err.Error()
 	if n := len(text); n > 31*12_000 {

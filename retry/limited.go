@@ -29,7 +29,7 @@ func Limited(attempts int, strategy Strategy) Strategy {
 // RetryAfter implements [Strategy].
 func (l *limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
 	if request.Retries+1 >= l.attempts {
-		return Decline(WhyAttemptsUsed), nil
+		return Decline(StopAttemptsUsed), nil
 	}
 	return l.strategy.RetryAfter(ctx, request, failure)
 }

@@ -31,9 +31,9 @@ func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g g
 			e.observe(ctx, c, EventDecided, n-1, failure, d)
 		}
 		if d.delay > 0 {
-			d.why = e.wait(ctx, d, failure.wake())
+			d.stop = e.wait(ctx, d, failure.wake())
 		}
-		if d.why != WhyRetried {
+		if d.stop != NotStopped {
 			earlier.end(failure, d)
 			return e.failed(ctx, c, earlier.err)
 		}
@@ -64,7 +64,7 @@ func (e *Engine) stopped(ctx context.Context, c call, g guard, attempt AttemptFu
 
 // complete adds to a failure the facts that the operation knows.
 func (c call) complete(failure *Failure) {
-	failure.Effect = max(failure.Effect, c.op.Effect)
+	failure.Idempotency = max(failure.Idempotency, c.op.Idempotency)
 	if failure.Endpoint == "" {
 		failure.Endpoint = c.op.Endpoint
 	}
@@ -77,7 +77,7 @@ func (e *Engine) decide(
 	s := state{retries: earlier.retries, mode: e.mode, ceiling: e.maxRetryAfter}
 	var strategyErr error
 	if err := ctx.Err(); err != nil {
-		s.ended = whyEnded(err)
+		s.ended = stopReasonOf(err)
 	} else if asksStrategy(failure) {
 		strategy := op.Strategy
 		if strategy == nil {
@@ -88,7 +88,7 @@ func (e *Engine) decide(
 		case isRule && r.allows(s.retries):
 			s.action = After(r.delayAfter(s.retries))
 		case isRule:
-			s.action = Decline(WhyAttemptsUsed)
+			s.action = Decline(StopAttemptsUsed)
 		default:
 			s.action, strategyErr = ask(ctx, strategy, op, earlier, failure)
 			s.ended, now = ended(ctx), time.Time{} // the strategy may have been slow
@@ -121,7 +121,7 @@ func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history
 	}
 	action, err := strategy.RetryAfter(ctx, request, *failure)
 	if err != nil || action == (Action{}) {
-		action = Decline(WhyStrategyDeclined)
+		action = Decline(StopStrategyDeclined)
 	}
 	return action, err
 }
@@ -129,10 +129,10 @@ func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history
 // lateness is how long after its deadline a context may end.
 const lateness = 10 * time.Millisecond
 
-// wait waits for the decision's delay, or until wake or the end of ctx, and returns the decision's Why or the context's.
-func (e *Engine) wait(ctx context.Context, d decision, wake <-chan struct{}) Why {
+// wait waits for the decision's delay, or until wake or the end of ctx, and returns the decision's stop reason or the context's.
+func (e *Engine) wait(ctx context.Context, d decision, wake <-chan struct{}) StopReason {
 	delay := d.delay
-	if d.why == WhyDeadlineWouldPass || d.asleep {
+	if d.stop == StopDeadlineWouldPass || d.asleep {
 		delay += lateness // so that the context itself ends the wait and its cause is known
 	}
 	timer := time.NewTimer(delay)
@@ -140,19 +140,19 @@ func (e *Engine) wait(ctx context.Context, d decision, wake <-chan struct{}) Why
 	woken := false
 	select {
 	case <-wake:
-		woken = d.why == WhyRetried
+		woken = d.stop == NotStopped
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	why := ended(ctx)
-	if why == WhyUndecided {
+	stop := ended(ctx)
+	if stop == StopNone {
 		if woken || !d.asleep {
-			return d.why
+			return d.stop
 		}
-		why = WhyDeadlineWouldPass
+		stop = StopDeadlineWouldPass
 	}
 	e.payBack(d)
-	return why
+	return stop
 }
 
 // payBack gives the budget the token of a retry that is not made after all.
@@ -164,7 +164,7 @@ func (e *Engine) payBack(d decision) {
 
 // failed ends an operation that failed.
 func (e *Engine) failed(ctx context.Context, c call, err *Error) error {
-	err.end(ctx, c.op.Effect)
+	err.end(ctx, c.op.Idempotency)
 	if e.observer != nil {
 		event := c.event(ctx, EventEnded, max(err.Total-1, 0))
 		event.Record, event.Err = err.Last(), err
@@ -198,18 +198,18 @@ func (c call) event(ctx context.Context, kind EventKind, n int) Event {
 	return event
 }
 
-// ended returns why ctx has ended, or WhyUndecided.
-func ended(ctx context.Context) Why {
+// ended returns why ctx has ended, or StopNone.
+func ended(ctx context.Context) StopReason {
 	err := ctx.Err()
 	if err == nil {
-		return WhyUndecided
+		return StopNone
 	}
-	return whyEnded(err)
+	return stopReasonOf(err)
 }
 
-func whyEnded(contextError error) Why {
+func stopReasonOf(contextError error) StopReason {
 	if errors.Is(contextError, context.DeadlineExceeded) {
-		return WhyDeadlineWouldPass
+		return StopDeadlineWouldPass
 	}
-	return WhyCancelled
+	return StopCancelled
 }

@@ -16,22 +16,22 @@ func TestAServerThatAsksForALongDelayEndsTheOperation(t *testing.T) {
 		retryAfter time.Duration
 		reason     retry.Reason
 		waited     time.Duration
-		why        retry.Why
+		stop       retry.StopReason
 	}{
-		{"as long as the default", 0, 30 * time.Second, retry.ReasonRateLimited, 30 * time.Second, retry.WhyRetried},
-		{"longer than the default", 0, 30*time.Second + 1, retry.ReasonRateLimited, 0, retry.WhyRetryAfterTooLong},
-		{"an hour", 0, time.Hour, retry.ReasonRateLimited, 0, retry.WhyRetryAfterTooLong},
-		{"an hour, which the program permits", time.Hour, time.Hour, retry.ReasonRateLimited, time.Hour, retry.WhyRetried},
-		{"more than a second, which is all that the program permits", time.Second, 2 * time.Second, retry.ReasonRateLimited, 0, retry.WhyRetryAfterTooLong},
-		{"an hour, for a reason that is always retried", 0, time.Hour, notMyVBucket.Reason, 0, retry.WhyRetryAfterTooLong},
+		{"as long as the default", 0, 30 * time.Second, retry.ReasonRateLimited, 30 * time.Second, retry.NotStopped},
+		{"longer than the default", 0, 30*time.Second + 1, retry.ReasonRateLimited, 0, retry.StopRetryAfterTooLong},
+		{"an hour", 0, time.Hour, retry.ReasonRateLimited, 0, retry.StopRetryAfterTooLong},
+		{"an hour, which the program permits", time.Hour, time.Hour, retry.ReasonRateLimited, time.Hour, retry.NotStopped},
+		{"more than a second, which is all that the program permits", time.Second, 2 * time.Second, retry.ReasonRateLimited, 0, retry.StopRetryAfterTooLong},
+		{"an hour, for a reason that is always retried", 0, time.Hour, notMyVBucket.Reason, 0, retry.StopRetryAfterTooLong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failure := retry.Failure{Err: errLost, Stage: retry.StageResponded, Reason: c.reason, RetryAfter: c.retryAfter}
-				e := engine(t, retry.Options{Strategy: retry.Once(), MaxRetryAfter: c.ceiling})
+				e := engine(t, retry.Options{Strategy: retry.RetryOnce(), MaxRetryAfter: c.ceiling})
 				r := do(t.Context(), e, retry.Operation{}, failure, 1)
-				if whyOf(r.err) != c.why || r.ended != c.waited {
-					t.Errorf("after %v: %v; want %v after %v", r.ended, r.err, c.why, c.waited)
+				if whyOf(r.err) != c.stop || r.ended != c.waited {
+					t.Errorf("after %v: %v; want %v after %v", r.ended, r.err, c.stop, c.waited)
 				}
 			})
 		})

@@ -10,25 +10,25 @@ import (
 
 var errNobody = errors.New("nobody is there")
 
-var noAttempt = retry.Failure{Err: errNobody, Stage: retry.StageDispatch, NoAttempt: true, Refuse: retry.WhyNoServer}
+var noAttempt = retry.Failure{Err: errNobody, Stage: retry.StageDispatch, NoAttempt: true, Stop: retry.StopNoServer}
 
 // An operation that came to no attempt has an error without attempts, which says why, and that the outcome is known.
 func TestAnOperationWithoutAnAttempt(t *testing.T) {
 	attempt, _ := script(noAttempt)
 	var seen watcher
-	e := engine(t, retry.Options{Strategy: retry.Once(), Observer: &seen})
-	err := e.Do(context.Background(), retry.Operation{Effect: retry.EffectNotIdempotent}, attempt)
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce(), Observer: &seen})
+	err := e.Do(context.Background(), retry.Operation{Idempotency: retry.NotIdempotent}, attempt)
 	var failed *retry.Error
 	if !errors.As(err, &failed) || len(failed.Attempts) != 0 || failed.Total != 0 || len(failed.Omitted) != 0 {
 		t.Fatalf("%+v", err)
 	}
-	if failed.Why() != retry.WhyNoServer || !errors.Is(failed.Last().Err, errNobody) || !failed.OutcomeKnown() || failed.MayHaveApplied() || failed.Timeout() {
+	if failed.StopReason() != retry.StopNoServer || !errors.Is(failed.Last().Err, errNobody) || !failed.OutcomeKnown() || failed.MayHaveApplied() || failed.Timeout() {
 		t.Errorf("%+v", failed)
 	}
 	if !errors.Is(err, errNobody) || err.Error() != "nobody is there (no attempt: no server)" || failed.History() != "no attempt: no server" {
 		t.Errorf("%v", err)
 	}
-	if last := seen.events[len(seen.events)-1]; last.Kind != retry.EventEnded || last.Attempt != 0 || last.Why != retry.WhyNoServer {
+	if last := seen.events[len(seen.events)-1]; last.Kind != retry.EventEnded || last.Attempt != 0 || last.StopReason != retry.StopNoServer {
 		t.Errorf("%+v", last)
 	}
 }
@@ -37,12 +37,12 @@ func TestAnOperationWithoutAnAttempt(t *testing.T) {
 func TestTheContextOfAnOperationWithoutAnAttempt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
 		cancel(why)
 		return noAttempt
 	})
 	var failed *retry.Error
-	if !errors.As(err, &failed) || failed.Total != 0 || failed.Why() != retry.WhyCancelled || !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
+	if !errors.As(err, &failed) || failed.Total != 0 || failed.StopReason() != retry.StopCancelled || !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
 }
@@ -50,9 +50,9 @@ func TestTheContextOfAnOperationWithoutAnAttempt(t *testing.T) {
 // After an attempt it is a failure like others.
 func TestAFailureWithNoAttemptAfterOthers(t *testing.T) {
 	attempt, _ := script(notMyVBucket, noAttempt)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
 	var failed *retry.Error
-	if !errors.As(err, &failed) || failed.Total != 2 || failed.Why() != retry.WhyNoServer || !errors.Is(failed.Last().Err, errNobody) {
+	if !errors.As(err, &failed) || failed.Total != 2 || failed.StopReason() != retry.StopNoServer || !errors.Is(failed.Last().Err, errNobody) {
 		t.Errorf("%v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestAFailureWithNoAttemptAfterOthers(t *testing.T) {
 // A value that a program made itself has methods that work.
 func TestAnEmptyError(t *testing.T) {
 	var empty retry.Error
-	if empty.Last().Err != nil || empty.Why() != retry.WhyUndecided || empty.Error() != "no attempt: undecided" ||
+	if empty.Last().Err != nil || empty.StopReason() != retry.StopNone || empty.Error() != "no attempt: undecided" ||
 		empty.History() != empty.Error() || len(empty.Unwrap()) != 0 || !empty.OutcomeKnown() || empty.MayHaveApplied() || empty.Timeout() {
 		t.Errorf("%+v", empty)
 	}

@@ -17,8 +17,8 @@ type EventKind uint8
 // the last, also one that succeeds at once.
 const (
 	EventAttemptFailed EventKind = iota // an attempt failed: Failure is set
-	EventDecided                        // the engine decided what follows: Failure, Why and Delay are set
-	EventEnded                          // the operation ended: Err is set, and if it is not nil also the last Failure, Why and Delay
+	EventDecided                        // the engine decided what follows: Failure, StopReason and Delay are set
+	EventEnded                          // the operation ended: Err is set, and if it is not nil also the last Failure, StopReason and Delay
 )
 
 // String returns the kind in words.

@@ -39,8 +39,8 @@ func (w *watcher) lines() []string {
 		if e.Failure.Err != nil {
 			line += fmt.Sprintf(": %v", e.Reason)
 		}
-		if e.Kind != retry.EventAttemptFailed && e.Why != retry.WhyUndecided {
-			line += fmt.Sprintf(", %v, %v", e.Why, e.Delay)
+		if e.Kind != retry.EventAttemptFailed && e.StopReason != retry.StopNone {
+			line += fmt.Sprintf(", %v, %v", e.StopReason, e.Delay)
 		}
 		lines = append(lines, line)
 	}
@@ -61,13 +61,13 @@ func TestTheEventsOfAnOperation(t *testing.T) {
 		failures []retry.Failure
 		want     []string
 	}{
-		{name: "success at once", strategy: retry.Once(), want: []string{"ended 0"}},
+		{name: "success at once", strategy: retry.RetryOnce(), want: []string{"ended 0"}},
 		{
 			name: "success of the retry", strategy: afterEach(tenth), failures: []retry.Failure{inFlight},
 			want: []string{"attempt failed 0: NETWORK_ERROR", "decided 0: NETWORK_ERROR, retried, 100ms", "ended 1"},
 		},
 		{
-			name: "failure of both attempts", strategy: retry.Once(), failures: []retry.Failure{inFlight, notSent},
+			name: "failure of both attempts", strategy: retry.RetryOnce(), failures: []retry.Failure{inFlight, notSent},
 			want: []string{
 				"attempt failed 0: NETWORK_ERROR", "decided 0: NETWORK_ERROR, retried, 0s",
 				"attempt failed 1: POOL_CLEARED", "decided 1: POOL_CLEARED, attempts used up, 0s",
@@ -75,7 +75,7 @@ func TestTheEventsOfAnOperation(t *testing.T) {
 			},
 		},
 		{
-			name: "failure for an unknown reason", strategy: retry.Once(), failures: []retry.Failure{{Err: io.EOF}},
+			name: "failure for an unknown reason", strategy: retry.RetryOnce(), failures: []retry.Failure{{Err: io.EOF}},
 			want: []string{"attempt failed 0: UNKNOWN", "decided 0: UNKNOWN, not retryable, 0s", "ended 0: UNKNOWN, not retryable, 0s"},
 		},
 		{
@@ -86,7 +86,7 @@ func TestTheEventsOfAnOperation(t *testing.T) {
 			},
 		},
 		{
-			name: "the breaker stops the first attempt", strategy: retry.Once(), open: true,
+			name: "the breaker stops the first attempt", strategy: retry.RetryOnce(), open: true,
 			want: []string{
 				"attempt failed 0: CIRCUIT_BREAKER_OPEN", "decided 0: CIRCUIT_BREAKER_OPEN, breaker open, 0s",
 				"ended 0: CIRCUIT_BREAKER_OPEN, breaker open, 0s",
@@ -126,7 +126,7 @@ func TestTheEventsOfAnOperation(t *testing.T) {
 				judge := func(f retry.Failure) retry.Health {
 					return map[string]retry.Health{"bad": retry.HealthBad}[f.Endpoint]
 				}
-				breaker := &retry.BreakerOptions{Volume: 1, Percent: 1, Window: time.Hour, Sleep: time.Minute, Judge: judge}
+				breaker := &retry.BreakerOptions{Volume: 1, Percent: 1, Window: time.Hour, OpenTimeout: time.Minute, Judge: judge}
 				e := engine(t, retry.Options{Strategy: c.strategy, DeadlineMode: c.mode, Observer: w, Breaker: breaker})
 				if c.open {
 					_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure {
@@ -144,7 +144,7 @@ func TestTheEventsOfAnOperation(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, c.deadline)
 					defer cancel()
 				}
-				err := e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(_ context.Context, n int) (f retry.Failure) {
+				err := e.Do(ctx, retry.Operation{Idempotency: retry.Idempotent}, func(_ context.Context, n int) (f retry.Failure) {
 					if n < len(c.failures) {
 						f = c.failures[n]
 					}
@@ -180,25 +180,25 @@ func checkEvents(t *testing.T, w *watcher, err error) {
 		want := record
 		switch event.Kind {
 		case retry.EventAttemptFailed:
-			want.Why, want.Delay = retry.WhyUndecided, 0
+			want.StopReason, want.Delay = retry.StopNone, 0
 		case retry.EventDecided:
-			if record.Why == retry.WhyCancelled {
-				want.Why = retry.WhyRetried // the decision before the wait was cancelled
+			if record.StopReason == retry.StopCancelled {
+				want.StopReason = retry.NotStopped // the decision before the wait was cancelled
 			}
 		case retry.EventEnded:
 		}
 		if event.Record != want {
 			t.Errorf("event %d has %+v, and the error %+v", i, event.Record, want)
 		}
-		if record.Effect != retry.EffectIdempotent {
-			t.Errorf("attempt %d is %v", event.Attempt, record.Effect)
+		if record.Idempotency != retry.Idempotent {
+			t.Errorf("attempt %d is %v", event.Attempt, record.Idempotency)
 		}
 	}
 }
 
 func TestAnOperationsDataHasPrecedenceOverItsContexts(t *testing.T) {
 	w := &watcher{}
-	e := engine(t, retry.Options{Strategy: retry.Once(), Observer: w})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce(), Observer: w})
 	ctx := retry.WithData(t.Context(), "the context's")
 	for _, op := range []retry.Operation{{Data: "its own"}, {}} {
 		attempt, _ := script(inFlight)

@@ -14,9 +14,9 @@ type Operation struct {
 	Endpoint string
 	// Data is the caller's own. Strategies and observers can read it. See also [WithData].
 	Data any
-	// Effect says whether doing the whole operation twice does harm to the caller (RFC 0049's idempotent flag). An attempt's
-	// own effect can be better, if its server recognises repetitions; it is never worse.
-	Effect Effect
+	// Idempotency says whether doing the whole operation twice does harm to the caller (RFC 0049's idempotent flag). An attempt's
+	// own idempotency can be better, if its server recognises repetitions; it is never worse.
+	Idempotency Idempotency
 }
 
 // Request is the view that a [Strategy] has of an operation under way.

@@ -20,8 +20,8 @@ var badStrategies = []struct {
 	says     []string
 }{
 	{"StrategyFunc: a nil function", retry.StrategyFunc(nil), []string{"StrategyFunc: the function is nil"}},
-	{"Limited: no attempts", retry.Limited(0, retry.Once()), []string{"Limited: attempts is 0", "at least 1"}},
-	{"Limited: fewer than no attempts", retry.Limited(-1, retry.Once()), []string{"Limited: attempts is -1", "at least 1"}},
+	{"Limited: no attempts", retry.Limited(0, retry.RetryOnce()), []string{"Limited: attempts is 0", "at least 1"}},
+	{"Limited: fewer than no attempts", retry.Limited(-1, retry.RetryOnce()), []string{"Limited: attempts is -1", "at least 1"}},
 	{"Limited: a nil strategy", retry.Limited(2, nil), []string{"Limited: strategy: it is nil", "must be a strategy"}},
 	{
 		"Limited: a nil function",
@@ -30,7 +30,7 @@ var badStrategies = []struct {
 	},
 	{
 		"Limited: another Limited without attempts",
-		retry.Limited(2, retry.Limited(0, retry.Once())),
+		retry.Limited(2, retry.Limited(0, retry.RetryOnce())),
 		[]string{"Limited: strategy: Limited: attempts is 0", "at least 1"},
 	},
 	{"Overload: a nil strategy", retry.Overload(2, nil), []string{"Overload: otherwise: it is nil", "must be a strategy"}},
@@ -39,7 +39,7 @@ var badStrategies = []struct {
 		retry.Overload(2, retry.StrategyFunc(nil)),
 		[]string{"Overload: otherwise: StrategyFunc: the function is nil"},
 	},
-	{"Overload: fewer than no retries", retry.Overload(-1, retry.Once()), []string{"Overload: retries is -1", "not be negative"}},
+	{"Overload: fewer than no retries", retry.Overload(-1, retry.RetryOnce()), []string{"Overload: retries is -1", "not be negative"}},
 	{
 		"Overload around Limited around BestEffort with a negative Min",
 		retry.Overload(0, retry.Limited(1, retry.BestEffort(retry.BackoffOptions{Min: -1}))),
@@ -101,7 +101,7 @@ func TestAStrategyWithWrongArgumentsIsAnErrorOfNew(t *testing.T) {
 }
 
 func TestAnOperationsStrategyWithWrongArgumentsIsAnErrorBeforeAnyAttempt(t *testing.T) {
-	e := engine(t, retry.Options{Strategy: retry.Once()})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	for _, c := range badStrategies {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script()
@@ -151,12 +151,12 @@ func TestAWrongOptionIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
 		{"no window", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = 0 })}, []string{"retry: BreakerOptions.Window is 0s", "at least 10 ns"}},
 		{"a window of less than 10 ns", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = 9 })}, []string{"retry: BreakerOptions.Window is 9ns", "at least 10 ns"}},
 		{"a negative window", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = -1 })}, []string{"retry: BreakerOptions.Window is -1ns", "at least 10 ns"}},
-		{"no sleep", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Sleep = 0 })}, []string{"retry: BreakerOptions.Sleep is 0s", "positive"}},
-		{"a negative sleep", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Sleep = -1 })}, []string{"retry: BreakerOptions.Sleep is -1ns", "positive"}},
+		{"no open timeout", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.OpenTimeout = 0 })}, []string{"retry: BreakerOptions.OpenTimeout is 0s", "positive"}},
+		{"a negative open timeout", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.OpenTimeout = -1 })}, []string{"retry: BreakerOptions.OpenTimeout is -1ns", "positive"}},
 		{"the zero breaker", retry.Options{Breaker: &retry.BreakerOptions{}}, []string{"retry: BreakerOptions.Volume is 0", "at least 1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.options.Strategy = retry.Once()
+			c.options.Strategy = retry.RetryOnce()
 			e, err := retry.New(c.options)
 			mustSay(t, err, c.says...)
 			if e != nil {
@@ -173,18 +173,18 @@ func TestAWrongOptionIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
 func TestTheLastValidValueOfEachOptionIsAccepted(t *testing.T) {
 	for name, o := range map[string]retry.Options{
 		"one attempt":                        {Strategy: retry.Limited(1, retry.UntilDeadline())},
-		"no overload retries":                {Strategy: retry.Overload(0, retry.Once())},
+		"no overload retries":                {Strategy: retry.Overload(0, retry.RetryOnce())},
 		"Min and Max equal":                  {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 1, Max: 1})},
 		"Min as the default Max":             {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 500 * time.Millisecond})},
 		"a calculator":                       {Strategy: retry.BestEffort(retry.BackoffOptions{Calculator: calculator})},
 		"the last mode":                      {DeadlineMode: retry.DeadlineCapDelay},
-		"the smallest breaker":               {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, Sleep: 1}},
+		"the smallest breaker":               {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, OpenTimeout: 1}},
 		"a breaker that opens if all failed": {Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 100 })},
 		"the defaults":                       {Breaker: retry.DefaultBreakerOptions()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if o.Strategy == nil {
-				o.Strategy = retry.Once()
+				o.Strategy = retry.RetryOnce()
 			}
 			if _, err := retry.New(o); err != nil {
 				t.Error(err)
@@ -195,7 +195,7 @@ func TestTheLastValidValueOfEachOptionIsAccepted(t *testing.T) {
 
 func TestTheDefaultsAreAsDocumented(t *testing.T) {
 	b := retry.DefaultBreakerOptions()
-	if b.Volume != 20 || b.Percent != 50 || b.Window != time.Minute || b.Sleep != 5*time.Second {
+	if b.Volume != 20 || b.Percent != 50 || b.Window != time.Minute || b.OpenTimeout != 5*time.Second {
 		t.Errorf("the defaults of a breaker are %+v", b)
 	}
 	b.Volume = 1

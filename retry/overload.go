@@ -33,7 +33,7 @@ func (o *overload) RetryAfter(ctx context.Context, request Request, failure Fail
 	case !overloaded && !request.Reasons.Has(ReasonOverloaded):
 		return o.otherwise.RetryAfter(ctx, request, failure)
 	case request.Retries >= o.retries:
-		return Decline(WhyAttemptsUsed), nil
+		return Decline(StopAttemptsUsed), nil
 	case overloaded:
 		return After(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
 	default:

@@ -20,24 +20,24 @@ func TestTheLimitOfOverloadRetries(t *testing.T) {
 		otherwise retry.Strategy
 		failures  []retry.Failure
 		attempts  int
-		why       retry.Why
+		stop      retry.StopReason
 	}{
-		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.WhyRetried},
-		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
-		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.WhyAttemptsUsed},
-		{"an overload caps the other retries after it", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.WhyAttemptsUsed},
-		{"an overload allows the other retries after it", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.WhyRetried},
-		{"the retries before an overload count", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
-		{"too many retries before an overload", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.WhyAttemptsUsed},
-		{"without an overload the other strategy decides", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"twice", 2, retry.RetryOnce(), []retry.Failure{overloaded, overloaded}, 3, retry.NotStopped},
+		{"not three times", 2, retry.RetryOnce(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.StopAttemptsUsed},
+		{"not at all", 0, retry.RetryOnce(), []retry.Failure{overloaded}, 1, retry.StopAttemptsUsed},
+		{"an overload caps the other retries after it", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.StopAttemptsUsed},
+		{"an overload allows the other retries after it", 2, retry.RetryOnce(), []retry.Failure{overloaded, inFlight}, 3, retry.NotStopped},
+		{"the retries before an overload count", 2, retry.RetryOnce(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.StopAttemptsUsed},
+		{"too many retries before an overload", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.StopAttemptsUsed},
+		{"without an overload the other strategy decides", 2, retry.RetryOnce(), []retry.Failure{inFlight, inFlight}, 2, retry.StopAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				attempt, made := script(c.failures...)
 				strategy := retry.Overload(c.retries, c.otherwise)
 				err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
-				if *made != c.attempts || whyOf(err) != c.why {
-					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
+				if *made != c.attempts || whyOf(err) != c.stop {
+					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.stop)
 				}
 			})
 		})
@@ -81,16 +81,16 @@ func TestTheDelayOfAnOverloadRetry(t *testing.T) {
 // "No sleep if it would pass the deadline."
 func TestAnOverloadDelayPastTheDeadlineIsNotWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.Once())})
+		e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.RetryOnce())})
 		refused := 0
 		for range 100 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 			r := do(ctx, e, retry.Operation{}, overloaded, 1)
 			cancel()
-			if whyOf(r.err) == retry.WhyDeadlineWouldPass {
+			if whyOf(r.err) == retry.StopDeadlineWouldPass {
 				refused++
-				r.check(t, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass)
-			} else if whyOf(r.err) != retry.WhyRetried || r.ended >= 100*ms {
+				r.check(t, []time.Duration{0}, 0, retry.StopDeadlineWouldPass)
+			} else if whyOf(r.err) != retry.NotStopped || r.ended >= 100*ms {
 				t.Errorf("ended at %v: %v", r.ended, r.err)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // stream is the failure of a stream that was read for a time before it broke.
-var stream = retry.Failure{Err: errLost, Reason: retry.ReasonNetworkError, Effect: retry.EffectReadOnly, Progress: true}
+var stream = retry.Failure{Err: errLost, Reason: retry.ReasonNetworkError, Idempotency: retry.ReadOnly, Progress: true}
 
 // broken is the failure of a stream that delivered nothing.
 var broken = with(stream, func(f *retry.Failure) { f.Progress = false })
@@ -28,36 +28,36 @@ func TestAfterProgressRetriesAndDelaysCountFromZero(t *testing.T) {
 		strategy retry.Strategy
 		failures []retry.Failure
 		delays   []time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 	}{
 		{
 			"the delays", doubling,
 			[]retry.Failure{broken, broken, broken, stream, broken, broken},
 			[]time.Duration{1 * ms, 2 * ms, 4 * ms, 1 * ms, 2 * ms, 4 * ms},
-			retry.WhyRetried,
+			retry.NotStopped,
 		},
 		{
 			"the limit of attempts", retry.Limited(3, doubling),
 			[]retry.Failure{broken, broken, stream, broken, broken},
 			[]time.Duration{1 * ms, 2 * ms, 1 * ms, 2 * ms, 0},
-			retry.WhyAttemptsUsed,
+			retry.StopAttemptsUsed,
 		},
 		{
 			"the limit of attempts, reached later", retry.Limited(3, doubling),
 			[]retry.Failure{broken, stream, broken, stream, stream, broken, broken},
 			[]time.Duration{1 * ms, 1 * ms, 2 * ms, 1 * ms, 1 * ms, 2 * ms, 0},
-			retry.WhyAttemptsUsed,
+			retry.StopAttemptsUsed,
 		},
 		{
 			"the controlled backoff of an always-retry reason", doubling,
 			[]retry.Failure{notAlways, notAlways, always, notAlways},
 			[]time.Duration{1 * ms, 10 * ms, 1 * ms, 10 * ms},
-			retry.WhyRetried,
+			retry.NotStopped,
 		},
 		{
 			"the memory of an overload", retry.Overload(1, retry.Limited(4, retry.UntilDeadline())),
 			[]retry.Failure{overloaded, stream, broken, broken, broken},
-			nil, retry.WhyAttemptsUsed,
+			nil, retry.StopAttemptsUsed,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestAfterProgressRetriesAndDelaysCountFromZero(t *testing.T) {
 						delays = append(delays, e.Delay)
 					}
 				}
-				if whyOf(err) != c.why || c.delays != nil && !slices.Equal(delays, c.delays) || *made < len(c.failures) {
-					t.Errorf("%d attempts, delays %v, %v; want %v, %v", *made, delays, err, c.delays, c.why)
+				if whyOf(err) != c.stop || c.delays != nil && !slices.Equal(delays, c.delays) || *made < len(c.failures) {
+					t.Errorf("%d attempts, delays %v, %v; want %v, %v", *made, delays, err, c.delays, c.stop)
 				}
 			})
 		})
@@ -85,23 +85,23 @@ func TestProgressDoesNotRefillTheBudgetOrMoveTheDeadline(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.Limited(2, afterEach(time.Second)), Budget: bucket(t, retry.BudgetOptions{Burst: 7})})
 		r := do(t.Context(), e, retry.Operation{}, stream, 100)
 		var failed *retry.Error
-		if !errors.As(r.err, &failed) || failed.Why() != retry.WhyBudgetEmpty || failed.Total != 8 || len(failed.Attempts) != 8 {
+		if !errors.As(r.err, &failed) || failed.StopReason() != retry.StopBudgetEmpty || failed.Total != 8 || len(failed.Attempts) != 8 {
 			t.Errorf("%v", r.err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5500*ms)
 		defer cancel()
 		r = do(ctx, engine(t, retry.Options{Strategy: retry.Limited(2, afterEach(time.Second))}), retry.Operation{}, stream, 100)
-		if whyOf(r.err) != retry.WhyDeadlineWouldPass || len(r.at) != 6 || r.ended != 5*time.Second {
+		if whyOf(r.err) != retry.StopDeadlineWouldPass || len(r.at) != 6 || r.ended != 5*time.Second {
 			t.Errorf("%d attempts until %v: %v", len(r.at), r.ended, r.err)
 		}
 	})
 }
 
 func TestProgressDoesNotMakeARetrySafe(t *testing.T) {
-	written := with(stream, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
+	written := with(stream, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
 	attempt, made := script(written)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(t.Context(), retry.Operation{}, attempt)
-	if whyOf(err) != retry.WhyNotIdempotent || *made != 1 {
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(t.Context(), retry.Operation{}, attempt)
+	if whyOf(err) != retry.StopNotIdempotent || *made != 1 {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }

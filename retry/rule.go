@@ -19,7 +19,7 @@ const unlimited = math.MaxInt
 // RetryAfter implements [Strategy].
 func (r *rule) RetryAfter(_ context.Context, request Request, _ Failure) (Action, error) {
 	if !r.allows(request.Retries) {
-		return Decline(WhyAttemptsUsed), nil
+		return Decline(StopAttemptsUsed), nil
 	}
 	return After(r.delayAfter(request.Retries)), nil
 }
@@ -39,9 +39,9 @@ var (
 	untilDeadline = Strategy(&rule{attempts: unlimited})
 )
 
-// Once returns the strategy that makes one retry, at once. The MongoDB specifications ask for it where an operation has no
+// RetryOnce returns the strategy that makes one retry, at once. The MongoDB specifications ask for it where an operation has no
 // deadline.
-func Once() Strategy { return once }
+func RetryOnce() Strategy { return once } //nolint:revive // the word Once alone would also mean a fault, or exactly once
 
 // UntilDeadline returns the strategy that retries at once, without a limit: only the deadline, or a limit around it, ends the
 // retries. Use it where something else slows the attempts down, such as the selection of a server.

@@ -20,7 +20,7 @@ func TestWhichStrategiesAreARule(t *testing.T) {
 		attempts int
 		delay    time.Duration // after three retries
 	}{
-		{"once", Once(), true, 2, 0},
+		{"once", RetryOnce(), true, 2, 0},
 		{"a limit", Limited(7, UntilDeadline()), true, 7, 0},
 		{"a limit around a lower one", Limited(7, Limited(3, UntilDeadline())), true, 3, 0},
 		{"a limit around a higher one", Limited(3, Limited(7, UntilDeadline())), true, 3, 0},
@@ -29,7 +29,7 @@ func TestWhichStrategiesAreARule(t *testing.T) {
 		{"a limit around best effort", Limited(7, always), true, 7, 3 * time.Second},
 		{"another strategy", other, false, 0, 0},
 		{"a limit around another strategy", Limited(7, other), false, 0, 0},
-		{"overload", Overload(2, Once()), false, 0, 0},
+		{"overload", Overload(2, RetryOnce()), false, 0, 0},
 	} {
 		r, ok := c.strategy.(*rule)
 		if ok != c.ok || ok && (r.attempts != c.attempts || r.delayAfter(3) != c.delay) {
@@ -64,11 +64,11 @@ func TestWhatAValueIsCalled(t *testing.T) {
 			[]string{"in flight", "before sending", "answered", "unknown stage"},
 		},
 		{
-			call(4, func(i int) string { return Effect(i).String() }),
-			[]string{"not idempotent", "idempotent", "read only", "unknown effect"},
+			call(4, func(i int) string { return Idempotency(i).String() }),
+			[]string{"not idempotent", "idempotent", "read only", "unknown idempotency"},
 		},
 		{
-			call(len(whyTexts)+1, func(i int) string { return Why(i).String() }),
+			call(len(stopReasonTexts)+1, func(i int) string { return StopReason(i).String() }),
 			[]string{
 				"undecided", "retried", "not retryable", "not idempotent", "strategy declined", "attempts used up",
 				"deadline would pass", "budget empty", "breaker open", "no server", "unsupported server", "in transaction",
@@ -82,11 +82,11 @@ func TestWhatAValueIsCalled(t *testing.T) {
 	}
 }
 
-// A Why that belongs to the context or the engine may not come from a strategy or an attempt.
+// A stop reason that belongs to the context or the engine may not come from a strategy or an attempt.
 func TestWhichReasonsMayBeGivenForARefusal(t *testing.T) {
-	not := []Why{WhyUndecided, WhyRetried, WhyCancelled, WhyDeadlineWouldPass}
-	for w := range Why(len(whyTexts) + 2) {
-		want := int(w) < len(whyTexts) && !slices.Contains(not, w)
+	not := []StopReason{StopNone, NotStopped, StopCancelled, StopDeadlineWouldPass}
+	for w := range StopReason(len(stopReasonTexts) + 2) {
+		want := int(w) < len(stopReasonTexts) && !slices.Contains(not, w)
 		if w.refuses() != want {
 			t.Errorf("%v: %v", w, !want)
 		}

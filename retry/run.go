@@ -15,7 +15,7 @@ const (
 	ClassPermanent              // the server answered that it did nothing, and another attempt would not help: not retried
 	ClassTemporary              // the server answered that it did nothing, and it may do it later: retried
 	ClassNotSent                // nothing was sent, for example because no connection could be made: retried
-	ClassNoAnswer               // something may have been sent and no answer came: retried unless EffectNotIdempotent
+	ClassNoAnswer               // something may have been sent and no answer came: retried unless NotIdempotent
 )
 
 // classFailures are the failures that the classes stand for, without their error.
@@ -65,15 +65,15 @@ var runEngine = newEngine(Limited(runAttempts, BestEffort(BackoffOptions{Min: ru
 // for f, and a delay that would pass it ends the operation at once. For other limits, a budget or a breaker make an engine
 // with [New] and use [Engine.Run].
 //
-// effect says whether calling f twice does harm. classify says what an error of f means; it is not called for nil. Whatever
-// it returns, an operation whose context has ended is not retried, and one with [EffectNotIdempotent] is retried only when
+// idempotency says whether calling f twice does harm. classify says what an error of f means; it is not called for nil. Whatever
+// it returns, an operation whose context has ended is not retried, and one with [NotIdempotent] is retried only when
 // nothing can have been applied. For that, f must do one thing: classify sees the error of its last step only.
 //
 // Run returns nil or an [*Error]. If ctx, classify or f is nil it returns another error and does not call f. If ctx has ended
 // already, it returns the error of ctx and does not call f either. It is safe for concurrent use if f and classify are. Both
 // are called in the caller's goroutine.
-func Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
-	return runEngine.Run(ctx, effect, classify, f)
+func Run(ctx context.Context, idempotency Idempotency, classify func(error) Class, f func(context.Context) error) error {
+	return runEngine.Run(ctx, idempotency, classify, f)
 }
 
 var (
@@ -83,7 +83,7 @@ var (
 
 // Run calls f like the function [Run], with the strategy, the deadline mode, the budget, the breaker and the observer of the
 // engine.
-func (e *Engine) Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
+func (e *Engine) Run(ctx context.Context, idempotency Idempotency, classify func(error) Class, f func(context.Context) error) error {
 	switch {
 	case classify == nil:
 		return errNilClassify
@@ -92,7 +92,7 @@ func (e *Engine) Run(ctx context.Context, effect Effect, classify func(error) Cl
 	case ctx != nil && ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return e.Do(ctx, Operation{Effect: effect}, func(ctx context.Context, _ int) Failure {
+	return e.Do(ctx, Operation{Idempotency: idempotency}, func(ctx context.Context, _ int) Failure {
 		if err := f(ctx); err != nil {
 			return classify(err).failure(err)
 		}

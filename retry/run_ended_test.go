@@ -14,7 +14,7 @@ func TestRunDoesNotCallItsFunctionIfTheContextHasEnded(t *testing.T) {
 	cancel(errors.New("why"))
 	late, end := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer end()
-	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,10 +22,10 @@ func TestRunDoesNotCallItsFunctionIfTheContextHasEnded(t *testing.T) {
 	calls := 0
 	f := func(context.Context) error { calls++; return nil }
 	for _, ctx := range []context.Context{cancelled, late} {
-		_, ofValue := retry.Value(ctx, retry.EffectReadOnly, classify, func(ctx context.Context) (int, error) { return 1, f(ctx) })
+		_, ofValue := retry.Value(ctx, retry.ReadOnly, classify, func(ctx context.Context) (int, error) { return 1, f(ctx) })
 		for name, err := range map[string]error{
-			"Run":        retry.Run(ctx, retry.EffectReadOnly, classify, f),
-			"Engine.Run": engine.Run(ctx, retry.EffectReadOnly, classify, f),
+			"Run":        retry.Run(ctx, retry.ReadOnly, classify, f),
+			"Engine.Run": engine.Run(ctx, retry.ReadOnly, classify, f),
 			"Value":      ofValue,
 		} {
 			if err != ctx.Err() || calls != 0 { //nolint:errorlint // it is that very value

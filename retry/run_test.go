@@ -31,8 +31,8 @@ func failTimes(times int, err error) (func(context.Context) error, *int) {
 	}, calls
 }
 
-// effects are all effects.
-var effects = []retry.Effect{retry.EffectNotIdempotent, retry.EffectIdempotent, retry.EffectReadOnly}
+// idempotencies are all idempotencies.
+var idempotencies = []retry.Idempotency{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly}
 
 // "What classify does not know is not retried, and something perhaps done is retried only when the caller said that the
 // operation is idempotent."
@@ -40,34 +40,34 @@ func TestRunRetriesByClassAndEffect(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		class   retry.Class
-		retried []retry.Effect // for which effects the error is retried
-		why     retry.Why      // for the others
-		known   bool           // whether the outcome is known where the effect is not idempotent
+		retried []retry.Idempotency // for which idempotencies the error is retried
+		stop    retry.StopReason    // for the others
+		known   bool                // whether the outcome is known where the idempotency is not idempotent
 	}{
-		{"an unknown error is not retried", retry.ClassUnknown, nil, retry.WhyNotRetryable, false},
-		{"a class that does not exist is an unknown error", retry.ClassNoAnswer + 1, nil, retry.WhyNotRetryable, false},
-		{"the last number of a class too", retry.Class(255), nil, retry.WhyNotRetryable, false},
-		{"a permanent answer is not retried", retry.ClassPermanent, nil, retry.WhyNotRetryable, true},
-		{"a temporary answer is retried", retry.ClassTemporary, effects, 0, true},
-		{"nothing was sent: retried", retry.ClassNotSent, effects, 0, true},
-		{"no answer: retried if sending it twice does no harm", retry.ClassNoAnswer, effects[1:], retry.WhyNotIdempotent, false},
+		{"an unknown error is not retried", retry.ClassUnknown, nil, retry.StopNotRetryable, false},
+		{"a class that does not exist is an unknown error", retry.ClassNoAnswer + 1, nil, retry.StopNotRetryable, false},
+		{"the last number of a class too", retry.Class(255), nil, retry.StopNotRetryable, false},
+		{"a permanent answer is not retried", retry.ClassPermanent, nil, retry.StopNotRetryable, true},
+		{"a temporary answer is retried", retry.ClassTemporary, idempotencies, 0, true},
+		{"nothing was sent: retried", retry.ClassNotSent, idempotencies, 0, true},
+		{"no answer: retried if sending it twice does no harm", retry.ClassNoAnswer, idempotencies[1:], retry.StopNotIdempotent, false},
 	} {
-		for _, effect := range effects {
-			t.Run(c.name+", "+effect.String(), func(t *testing.T) {
+		for _, idempotency := range idempotencies {
+			t.Run(c.name+", "+idempotency.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f, calls := failTimes(1, errLost)
-					err := retry.Run(t.Context(), effect, as(c.class), f)
-					if slices.Contains(c.retried, effect) {
+					err := retry.Run(t.Context(), idempotency, as(c.class), f)
+					if slices.Contains(c.retried, idempotency) {
 						if err != nil || *calls != 2 {
 							t.Errorf("%d calls, %v; want 2 and no error", *calls, err)
 						}
 						return
 					}
 					var failed *retry.Error
-					if !errors.As(err, &failed) || failed.Why() != c.why || *calls != 1 || !errors.Is(err, errLost) {
-						t.Fatalf("%d calls, %v; want 1 and %v", *calls, err, c.why)
+					if !errors.As(err, &failed) || failed.StopReason() != c.stop || *calls != 1 || !errors.Is(err, errLost) {
+						t.Fatalf("%d calls, %v; want 1 and %v", *calls, err, c.stop)
 					}
-					if known := c.known || effect != retry.EffectNotIdempotent; failed.OutcomeKnown() != known {
+					if known := c.known || idempotency != retry.NotIdempotent; failed.OutcomeKnown() != known {
 						t.Errorf("the outcome is known: %v, want %v", failed.OutcomeKnown(), known)
 					}
 				})
@@ -84,12 +84,12 @@ func TestRunsLimits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var at []time.Duration
 			start := time.Now()
-			err := retry.Run(t.Context(), retry.EffectReadOnly, as(retry.ClassNoAnswer), func(context.Context) error {
+			err := retry.Run(t.Context(), retry.ReadOnly, as(retry.ClassNoAnswer), func(context.Context) error {
 				at = append(at, time.Since(start))
 				return errLost
 			})
-			if len(at) != 5 || whyOf(err) != retry.WhyAttemptsUsed {
-				t.Fatalf("%d calls, %v; want 5, %v", len(at), err, retry.WhyAttemptsUsed)
+			if len(at) != 5 || whyOf(err) != retry.StopAttemptsUsed {
+				t.Fatalf("%d calls, %v; want 5, %v", len(at), err, retry.StopAttemptsUsed)
 			}
 			for n := range 4 {
 				delay, most := at[n+1]-at[n], 50*ms<<n
@@ -119,20 +119,20 @@ func TestRunAndTheContext(t *testing.T) {
 		lasts            time.Duration // each call of f, unless its context ends before
 		calls            int
 		ended            time.Duration
-		why              retry.Why
+		stop             retry.StopReason
 	}{
-		{"without a deadline f has none", 0, 0, time.Hour, 5, 5 * time.Hour, retry.WhyAttemptsUsed},
-		{"f sees the deadline", 20 * ms, 0, time.Hour, 1, 20 * ms, retry.WhyDeadlineWouldPass},
-		{"a delay that would pass the deadline is not waited", 60 * ms, 0, 30 * ms, 1, 30 * ms, retry.WhyDeadlineWouldPass},
-		{"cancelled while f runs", 0, 10 * ms, time.Hour, 1, 10 * ms, retry.WhyCancelled},
-		{"cancelled during a delay", 0, 40 * ms, 10 * ms, 1, 40 * ms, retry.WhyCancelled},
+		{"without a deadline f has none", 0, 0, time.Hour, 5, 5 * time.Hour, retry.StopAttemptsUsed},
+		{"f sees the deadline", 20 * ms, 0, time.Hour, 1, 20 * ms, retry.StopDeadlineWouldPass},
+		{"a delay that would pass the deadline is not waited", 60 * ms, 0, 30 * ms, 1, 30 * ms, retry.StopDeadlineWouldPass},
+		{"cancelled while f runs", 0, 10 * ms, time.Hour, 1, 10 * ms, retry.StopCancelled},
+		{"cancelled during a delay", 0, 40 * ms, 10 * ms, 1, 40 * ms, retry.StopCancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
 				calls, start := 0, time.Now()
-				err := retry.Run(ctx, retry.EffectIdempotent, as(retry.ClassNotSent), func(ctx context.Context) error {
+				err := retry.Run(ctx, retry.Idempotent, as(retry.ClassNotSent), func(ctx context.Context) error {
 					calls++
 					select {
 					case <-time.After(c.lasts):
@@ -144,8 +144,8 @@ func TestRunAndTheContext(t *testing.T) {
 				if c.calls == 5 {
 					took = took.Truncate(time.Hour) // the delays are random
 				}
-				if calls != c.calls || took != c.ended || whyOf(err) != c.why {
-					t.Errorf("%d calls in %v: %v; want %d in %v: %v", calls, took, err, c.calls, c.ended, c.why)
+				if calls != c.calls || took != c.ended || whyOf(err) != c.stop {
+					t.Errorf("%d calls in %v: %v; want %d in %v: %v", calls, took, err, c.calls, c.ended, c.stop)
 				}
 			})
 		})
@@ -153,10 +153,10 @@ func TestRunAndTheContext(t *testing.T) {
 }
 
 func TestRunWithoutAClassifyingFunctionIsAnErrorBeforeAnyCall(t *testing.T) {
-	e := engine(t, retry.Options{Strategy: retry.Once()})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	for name, run := range map[string]func(f func(context.Context) error) error{
-		"the function": func(f func(context.Context) error) error { return retry.Run(t.Context(), retry.EffectReadOnly, nil, f) },
-		"an engine's":  func(f func(context.Context) error) error { return e.Run(t.Context(), retry.EffectReadOnly, nil, f) },
+		"the function": func(f func(context.Context) error) error { return retry.Run(t.Context(), retry.ReadOnly, nil, f) },
+		"an engine's":  func(f func(context.Context) error) error { return e.Run(t.Context(), retry.ReadOnly, nil, f) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, calls := failTimes(1, errLost)
@@ -171,7 +171,7 @@ func TestRunWithoutAClassifyingFunctionIsAnErrorBeforeAnyCall(t *testing.T) {
 func TestRunClassifiesErrorsOnly(t *testing.T) {
 	var seen []error
 	f, _ := failTimes(1, errLost)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Run(t.Context(), retry.EffectReadOnly, func(err error) retry.Class {
+	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Run(t.Context(), retry.ReadOnly, func(err error) retry.Class {
 		seen = append(seen, err)
 		return retry.ClassNotSent
 	}, f)
@@ -183,36 +183,36 @@ func TestRunClassifiesErrorsOnly(t *testing.T) {
 // An error of f that holds an *Error with an unknown outcome: one of the attempts within f may have been applied. The class of
 // the last one must not hide that.
 func TestRunKeepsAnUnknownOutcomeWithinF(t *testing.T) {
-	inner := engine(t, retry.Options{Strategy: retry.Once()})
+	inner := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	for _, c := range []struct {
-		name   string
-		effect retry.Effect
-		sent   bool // within f, the first attempt was sent
-		calls  int
-		why    retry.Why
+		name        string
+		idempotency retry.Idempotency
+		sent        bool // within f, the first attempt was sent
+		calls       int
+		stop        retry.StopReason
 	}{
-		{"not idempotent, sent within f", retry.EffectNotIdempotent, true, 1, retry.WhyNotIdempotent},
-		{"not idempotent, not sent within f", retry.EffectNotIdempotent, false, 2, retry.WhyRetried},
-		{"idempotent, sent within f", retry.EffectIdempotent, true, 2, retry.WhyRetried},
+		{"not idempotent, sent within f", retry.NotIdempotent, true, 1, retry.StopNotIdempotent},
+		{"not idempotent, not sent within f", retry.NotIdempotent, false, 2, retry.NotStopped},
+		{"idempotent, sent within f", retry.Idempotent, true, 2, retry.NotStopped},
 	} {
 		for _, class := range []retry.Class{retry.ClassNotSent, retry.ClassTemporary} {
 			t.Run(c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					first := retry.Failure{Err: io.ErrUnexpectedEOF, Reason: retry.ReasonNetworkError, Effect: retry.EffectIdempotent}
+					first := retry.Failure{Err: io.ErrUnexpectedEOF, Reason: retry.ReasonNetworkError, Idempotency: retry.Idempotent}
 					if !c.sent {
 						first.Stage = retry.StageDispatch
 					}
 					refused := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
 					calls := 0
-					err := retry.Run(t.Context(), c.effect, as(class), func(ctx context.Context) error {
+					err := retry.Run(t.Context(), c.idempotency, as(class), func(ctx context.Context) error {
 						if calls++; calls > 1 {
 							return nil
 						}
 						attempt, _ := script(first, refused)
 						return inner.Do(ctx, retry.Operation{}, attempt)
 					})
-					if calls != c.calls || whyOf(err) != c.why {
-						t.Errorf("%d calls, %v; want %d, %v", calls, err, c.calls, c.why)
+					if calls != c.calls || whyOf(err) != c.stop {
+						t.Errorf("%d calls, %v; want %d, %v", calls, err, c.calls, c.stop)
 					}
 				})
 			})
@@ -227,12 +227,12 @@ func TestAnEnginesRunUsesTheEnginesOptions(t *testing.T) {
 	e := engine(t, retry.Options{Strategy: retry.Limited(3, retry.UntilDeadline()), Breaker: breaker, Observer: w})
 	run := func(class retry.Class, times int) error {
 		f, _ := failTimes(times, errLost)
-		return e.Run(retry.WithData(t.Context(), "the data"), retry.EffectReadOnly, as(class), f)
+		return e.Run(retry.WithData(t.Context(), "the data"), retry.ReadOnly, as(class), f)
 	}
-	if err := run(retry.ClassPermanent, 1); whyOf(err) != retry.WhyNotRetryable {
+	if err := run(retry.ClassPermanent, 1); whyOf(err) != retry.StopNotRetryable {
 		t.Error(err)
 	}
-	if err := run(retry.ClassTemporary, 1); whyOf(err) != retry.WhyBreakerOpen {
+	if err := run(retry.ClassTemporary, 1); whyOf(err) != retry.StopBreakerOpen {
 		t.Errorf("after a permanent answer, which shows that the endpoint works, and one failure: %v", err)
 	}
 	want := []string{
@@ -254,7 +254,7 @@ func TestRunIsSafeForConcurrentUse(t *testing.T) {
 		for range 20 {
 			all.Go(func() {
 				f, calls := failTimes(1, errLost)
-				if err := retry.Run(t.Context(), retry.EffectIdempotent, as(retry.ClassNoAnswer), f); err != nil || *calls != 2 {
+				if err := retry.Run(t.Context(), retry.Idempotent, as(retry.ClassNoAnswer), f); err != nil || *calls != 2 {
 					t.Errorf("%d calls, %v", *calls, err)
 				}
 			})

@@ -15,7 +15,7 @@ func TestEnginesShareABudget(t *testing.T) {
 		b := newBudget(BudgetOptions{Ratio: 0.25, PerSecond: 1, Burst: 4}, time.Now())
 		var engines []*Engine
 		for range 4 {
-			engines = append(engines, made(t, Options{Strategy: Once(), Budget: b, Breaker: DefaultBreakerOptions()}))
+			engines = append(engines, made(t, Options{Strategy: RetryOnce(), Budget: b, Breaker: DefaultBreakerOptions()}))
 		}
 		expect := func(step string, want float64) {
 			t.Helper()
@@ -25,7 +25,7 @@ func TestEnginesShareABudget(t *testing.T) {
 		}
 		expect("at the beginning", 4)
 		for _, e := range engines[:3] {
-			if err := e.Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != WhyAttemptsUsed {
+			if err := e.Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != StopAttemptsUsed {
 				t.Error(err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestEnginesShareABudget(t *testing.T) {
 		for range 4 {
 			_ = engines[3].Do(t.Context(), Operation{}, failing(errBroken))
 		}
-		if err := engines[0].Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != WhyBudgetEmpty {
+		if err := engines[0].Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != StopBudgetEmpty {
 			t.Errorf("one engine paid all tokens, and another one still had one: %v", err)
 		}
 	})
@@ -52,8 +52,8 @@ func TestEnginesShareABudget(t *testing.T) {
 // A breaker counts the successes of its own engine only, although the budget counts those of all.
 func TestASharedBudgetDoesNotMixTheBreakers(t *testing.T) {
 	b := newBudget(BudgetOptions{Burst: 100}, time.Now())
-	breaker := &BreakerOptions{Volume: 10, Percent: 50, Window: time.Minute, Sleep: time.Minute}
-	healthy, ill := made(t, Options{Strategy: Once(), Budget: b, Breaker: breaker}), made(t, Options{Strategy: Once(), Budget: b, Breaker: breaker})
+	breaker := &BreakerOptions{Volume: 10, Percent: 50, Window: time.Minute, OpenTimeout: time.Minute}
+	healthy, ill := made(t, Options{Strategy: RetryOnce(), Budget: b, Breaker: breaker}), made(t, Options{Strategy: RetryOnce(), Budget: b, Breaker: breaker})
 	for range 100 {
 		_ = healthy.Do(t.Context(), Operation{}, succeed)
 		_ = ill.Do(t.Context(), Operation{}, failing(errBroken))
@@ -73,7 +73,7 @@ func TestConcurrentEnginesShareABudget(t *testing.T) {
 	var all sync.WaitGroup
 	for range engines {
 		all.Go(func() {
-			e := made(t, Options{Strategy: Once(), Budget: b})
+			e := made(t, Options{Strategy: RetryOnce(), Budget: b})
 			for range each {
 				_ = e.Do(t.Context(), Operation{}, succeed)
 				b.Tokens()
@@ -94,7 +94,7 @@ func TestABudgetForgetsTheEnginesThatAreGone(t *testing.T) {
 		b.pay(time.Now())
 	}
 	for range engines {
-		if err := made(t, Options{Strategy: Once(), Budget: b}).Do(t.Context(), Operation{}, succeed); err != nil {
+		if err := made(t, Options{Strategy: RetryOnce(), Budget: b}).Do(t.Context(), Operation{}, succeed); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Action is a strategy's answer. The zero Action declines with [WhyStrategyDeclined].
+// Action is a strategy's answer. The zero Action declines with [StopStrategyDeclined].
 type Action struct {
 	retry bool
-	why   Why
+	stop  StopReason
 	delay time.Duration
 }
 
@@ -21,13 +21,13 @@ func After(delay time.Duration) Action { return Action{retry: true, delay: max(d
 // Delay returns the delay before the next attempt, and reports whether the action is to make one.
 func (a Action) Delay() (delay time.Duration, retry bool) { return a.delay, a.retry }
 
-// Decline returns the action to make no other attempt, and why. A strategy may not give [WhyUndecided], [WhyRetried],
-// [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyStrategyDeclined].
-func Decline(why Why) Action {
-	if !why.refuses() {
-		why = WhyStrategyDeclined
+// Decline returns the action to make no other attempt, and why. A strategy may not give [StopNone], [NotStopped],
+// [StopCancelled] or [StopDeadlineWouldPass]: they become [StopStrategyDeclined].
+func Decline(stop StopReason) Action {
+	if !stop.refuses() {
+		stop = StopStrategyDeclined
 	}
-	return Action{why: why}
+	return Action{stop: stop}
 }
 
 // Strategy decides whether there is another attempt, and after which delay (RFC 0049). The engine asks it only about
@@ -35,9 +35,9 @@ func Decline(why Why) Action {
 // the budget.
 //
 // A strategy must be safe for concurrent use. It may block: the operation waits. If it returns an error, the operation ends
-// with [WhyStrategyDeclined]. The strategy's error is then in the operation's error and events, beside the last attempt's.
+// with [StopStrategyDeclined]. The strategy's error is then in the operation's error and events, beside the last attempt's.
 //
-// The functions [Once], [UntilDeadline], [BestEffort], [Limited], [Overload] and [StrategyFunc] return strategies. They
+// The functions [RetryOnce], [UntilDeadline], [BestEffort], [Limited], [Overload] and [StrategyFunc] return strategies. They
 // check their arguments; [New] and [Engine.Do] return the error of a strategy whose arguments were wrong.
 type Strategy interface {
 	RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error)
@@ -66,7 +66,7 @@ func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) 
 	return Action{}, i.err
 }
 
-var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.Once()")
+var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.RetryOnce()")
 
 // checkStrategy returns an error if no engine can use s. The error does not name the field that holds s.
 func checkStrategy(s Strategy) error {
@@ -77,7 +77,7 @@ func checkStrategy(s Strategy) error {
 		return s.err
 	}
 	if isNil(s) {
-		return fmt.Errorf("it is a nil %T; it must be a strategy, for example retry.Once()", s)
+		return fmt.Errorf("it is a nil %T; it must be a strategy, for example retry.RetryOnce()", s)
 	}
 	return nil
 }

@@ -17,24 +17,24 @@ import (
 
 // RFC 0049: strategies are set globally and per request. The engine follows a rule without asking it; the result is the same.
 func TestTheRequestsStrategyHasPrecedenceOverTheEngines(t *testing.T) {
-	never := saying(retry.Decline(retry.WhyDisabled), nil)
+	never := saying(retry.Decline(retry.StopDisabled), nil)
 	for _, c := range []struct {
 		name         string
 		engines, its retry.Strategy
 		attempts     int
-		why          retry.Why
+		stop         retry.StopReason
 	}{
-		{"the engine's", never, nil, 1, retry.WhyDisabled},
-		{"the engine's, a rule", retry.Limited(3, retry.UntilDeadline()), nil, 3, retry.WhyAttemptsUsed},
-		{"the request's", never, saying(retry.After(0), nil), 5, retry.WhyRetried},
-		{"the request's, a rule", never, retry.Limited(3, retry.UntilDeadline()), 3, retry.WhyAttemptsUsed},
-		{"the request's, and the engine's is a rule", retry.Limited(3, retry.UntilDeadline()), never, 1, retry.WhyDisabled},
+		{"the engine's", never, nil, 1, retry.StopDisabled},
+		{"the engine's, a rule", retry.Limited(3, retry.UntilDeadline()), nil, 3, retry.StopAttemptsUsed},
+		{"the request's", never, saying(retry.After(0), nil), 5, retry.NotStopped},
+		{"the request's, a rule", never, retry.Limited(3, retry.UntilDeadline()), 3, retry.StopAttemptsUsed},
+		{"the request's, and the engine's is a rule", retry.Limited(3, retry.UntilDeadline()), never, 1, retry.StopDisabled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(inFlight, inFlight, inFlight, inFlight)
 			err := engine(t, retry.Options{Strategy: c.engines}).Do(context.Background(), retry.Operation{Strategy: c.its}, attempt)
-			if *made != c.attempts || whyOf(err) != c.why {
-				t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
+			if *made != c.attempts || whyOf(err) != c.stop {
+				t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.stop)
 			}
 		})
 	}
@@ -45,11 +45,11 @@ func TestTheRequestsStrategyHasPrecedenceOverTheEngines(t *testing.T) {
 func TestTheEngineWaitsForBestEffortsDelays(t *testing.T) {
 	growing := retry.BestEffort(retry.BackoffOptions{Calculator: func(retries int) time.Duration { return time.Duration(retries+1) * 7 * ms }})
 	for name, strategy := range map[string]retry.Strategy{"alone": growing, "within a limit": retry.Limited(9, growing)} {
-		for set, o := range map[string]struct{ engines, its retry.Strategy }{"globally": {strategy, nil}, "per request": {retry.Once(), strategy}} {
+		for set, o := range map[string]struct{ engines, its retry.Strategy }{"globally": {strategy, nil}, "per request": {retry.RetryOnce(), strategy}} {
 			t.Run(name+", "+set, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					r := do(t.Context(), engine(t, retry.Options{Strategy: o.engines}), retry.Operation{Strategy: o.its}, inFlight, 3)
-					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.WhyRetried)
+					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.NotStopped)
 				})
 			})
 		}
@@ -82,12 +82,12 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 		mongoreason.PoolCleared, couchbasereason.KVLocked, mongoreason.PoolCleared, retry.ReasonOverloaded, mongoreason.NodeRecovering, mongoreason.NotWritablePrimary,
 	} {
 		planned = append(planned, retry.Failure{
-			Err: io.EOF, Stage: retry.StageResponded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.EffectIdempotent,
+			Err: io.EOF, Stage: retry.StageResponded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Idempotency: retry.Idempotent,
 		})
 	}
 	attempt, _ := script(planned...)
-	op := retry.Operation{Strategy: strategy, Effect: retry.EffectIdempotent}
-	if err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt); err != nil {
+	op := retry.Operation{Strategy: strategy, Idempotency: retry.Idempotent}
+	if err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), op, attempt); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(failures, planned) {
@@ -100,7 +100,7 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 		for reason := range r.Reasons.All() {
 			reasons = append(reasons, reason.String())
 		}
-		seen = append(seen, fmt.Sprint(r.Retries, " ", r.Effect, " ", strings.Join(reasons, "+")))
+		seen = append(seen, fmt.Sprint(r.Retries, " ", r.Idempotency, " ", strings.Join(reasons, "+")))
 	}
 	want := []string{
 		"0 idempotent ",
@@ -130,15 +130,15 @@ func TestRetriesForAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	})
 }
 
-// WhyRetried is not a reason to refuse. Given as one, it must not cause a retry of an operation that is not idempotent.
+// NotStopped is not a reason to refuse. Given as one, it must not cause a retry of an operation that is not idempotent.
 func TestARefusalWithWhyRetriedIsNotRetried(t *testing.T) {
-	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
-	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.WhyRetried })
+	lost := with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
+	refusing := with(lost, func(f *retry.Failure) { f.Stop = retry.NotStopped })
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		failure  retry.Failure
 	}{
-		"the strategy's": {saying(retry.Decline(retry.WhyRetried), nil), lost},
+		"the strategy's": {saying(retry.Decline(retry.NotStopped), nil), lost},
 		"the attempt's":  {retry.UntilDeadline(), refusing},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestARefusalWithWhyRetriedIsNotRetried(t *testing.T) {
 type extended struct{ retry.Strategy }
 
 func (extended) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.WhyDisabled), nil
+	return retry.Decline(retry.StopDisabled), nil
 }
 
 // RFC 0049: users "should extend the BestEffort retry strategy and only override the specific situations they need to".
@@ -163,7 +163,7 @@ func TestAStrategyThatEmbedsBestEffortIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt, made := script(inFlight, inFlight)
 		err := engine(t, retry.Options{Strategy: extended{retry.BestEffort(retry.BackoffOptions{})}}).Do(t.Context(), retry.Operation{}, attempt)
-		if *made != 1 || whyOf(err) != retry.WhyDisabled {
+		if *made != 1 || whyOf(err) != retry.StopDisabled {
 			t.Errorf("%d attempts, %v", *made, err)
 		}
 	})

@@ -22,8 +22,8 @@ func TestTheErrorOfAStrategyIsInTheErrorAndInItsEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &watcher{}
 			attempt, made := script(inFlight)
-			err := engine(t, retry.Options{Strategy: strategy, Observer: w}).Do(t.Context(), retry.Operation{Effect: retry.EffectIdempotent}, attempt)
-			if whyOf(err) != retry.WhyStrategyDeclined || *made != 1 {
+			err := engine(t, retry.Options{Strategy: strategy, Observer: w}).Do(t.Context(), retry.Operation{Idempotency: retry.Idempotent}, attempt)
+			if whyOf(err) != retry.StopStrategyDeclined || *made != 1 {
 				t.Fatalf("%d attempts, %v", *made, err)
 			}
 			matches(t, err, inFlight.Err, errNoConfiguration)
@@ -41,7 +41,7 @@ func TestTheErrorOfAStrategyIsInTheErrorAndInItsEvents(t *testing.T) {
 
 func TestAStrategyThatDeclinesWithoutAnErrorAddsNone(t *testing.T) {
 	attempt, _ := script(inFlight)
-	err := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil)}).Do(t.Context(), retry.Operation{}, attempt)
+	err := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.StopDisabled), nil)}).Do(t.Context(), retry.Operation{}, attempt)
 	var failed *retry.Error
 	if !errors.As(err, &failed) || failed.Last().StrategyErr != nil || len(failed.Unwrap()) != 1 {
 		t.Errorf("%+v", err)
@@ -65,7 +65,7 @@ func (f functionStrategy) RetryAfter(context.Context, retry.Request, retry.Failu
 type listStrategy []retry.Strategy
 
 func (l listStrategy) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.WhyDisabled), nil
+	return retry.Decline(retry.StopDisabled), nil
 }
 
 // "A nil strategy inside an interface, and a nil context, are refused at once."
@@ -82,7 +82,7 @@ func TestAStrategyThatIsNilInsideIsRefusedAtOnce(t *testing.T) {
 		_, err = retry.New(retry.Options{Strategy: retry.Overload(2, strategy)})
 		mustSay(t, err, append(says, "Overload: otherwise: ")...)
 		attempt, made := script()
-		err = engine(t, retry.Options{Strategy: retry.Once()}).Do(t.Context(), retry.Operation{Strategy: strategy}, attempt)
+		err = engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(t.Context(), retry.Operation{Strategy: strategy}, attempt)
 		mustSay(t, err, append(says, "retry: Operation.Strategy: ")...)
 		if *made != 0 {
 			t.Errorf("%d attempts were made", *made)
@@ -99,7 +99,7 @@ func TestAStrategyThatIsNilInsideIsRefusedAtOnce(t *testing.T) {
 
 func TestANilContextOrFunctionIsRefusedAtOnce(t *testing.T) {
 	var none context.Context
-	e := engine(t, retry.Options{Strategy: retry.Once()})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	attempt, made := script()
 	f, calls := failTimes(0, nil)
 	classify := as(retry.ClassUnknown)
@@ -109,10 +109,10 @@ func TestANilContextOrFunctionIsRefusedAtOnce(t *testing.T) {
 	}{
 		"Do without a context":               {func() error { return e.Do(none, retry.Operation{}, attempt) }, "retry: ctx is nil"},
 		"Do without an attempt":              {func() error { return e.Do(t.Context(), retry.Operation{}, nil) }, "retry: Do: attempt is nil"},
-		"an engine's Run without a context":  {func() error { return e.Run(none, retry.EffectReadOnly, classify, f) }, "retry: ctx is nil"},
-		"an engine's Run without a function": {func() error { return e.Run(t.Context(), retry.EffectReadOnly, classify, nil) }, "retry: Run: f is nil"},
-		"Run without a context":              {func() error { return retry.Run(none, retry.EffectReadOnly, classify, f) }, "retry: ctx is nil"},
-		"Run without a function":             {func() error { return retry.Run(t.Context(), retry.EffectReadOnly, classify, nil) }, "retry: Run: f is nil"},
+		"an engine's Run without a context":  {func() error { return e.Run(none, retry.ReadOnly, classify, f) }, "retry: ctx is nil"},
+		"an engine's Run without a function": {func() error { return e.Run(t.Context(), retry.ReadOnly, classify, nil) }, "retry: Run: f is nil"},
+		"Run without a context":              {func() error { return retry.Run(none, retry.ReadOnly, classify, f) }, "retry: ctx is nil"},
+		"Run without a function":             {func() error { return retry.Run(t.Context(), retry.ReadOnly, classify, nil) }, "retry: Run: f is nil"},
 	} {
 		err := c.run()
 		mustSay(t, err, c.says, "must be")

@@ -9,13 +9,13 @@ import (
 )
 
 func TestValueReturnsTheResultOfTheLastCall(t *testing.T) {
-	e := engine(t, retry.Options{Strategy: retry.Once()})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	for name, value := range map[string]func(retry.Class, func(context.Context) (int, error)) (int, error){
 		"the function": func(c retry.Class, f func(context.Context) (int, error)) (int, error) {
-			return retry.Value(t.Context(), retry.EffectReadOnly, as(c), f)
+			return retry.Value(t.Context(), retry.ReadOnly, as(c), f)
 		},
 		"with an engine": func(c retry.Class, f func(context.Context) (int, error)) (int, error) {
-			return retry.ValueWith(t.Context(), e, retry.EffectReadOnly, as(c), f)
+			return retry.ValueWith(t.Context(), e, retry.ReadOnly, as(c), f)
 		},
 	} {
 		for _, c := range []struct {
@@ -23,11 +23,11 @@ func TestValueReturnsTheResultOfTheLastCall(t *testing.T) {
 			class       retry.Class
 			fails       int
 			want, calls int
-			why         retry.Why
+			stop        retry.StopReason
 		}{
-			{"a success", retry.ClassUnknown, 0, 1, 1, retry.WhyRetried},
-			{"a success after a retry", retry.ClassNotSent, 1, 2, 2, retry.WhyRetried},
-			{"an error that is not retried has no result", retry.ClassPermanent, 1, 0, 1, retry.WhyNotRetryable},
+			{"a success", retry.ClassUnknown, 0, 1, 1, retry.NotStopped},
+			{"a success after a retry", retry.ClassNotSent, 1, 2, 2, retry.NotStopped},
+			{"an error that is not retried has no result", retry.ClassPermanent, 1, 0, 1, retry.StopNotRetryable},
 		} {
 			t.Run(name+", "+c.name, func(t *testing.T) {
 				calls := 0
@@ -37,8 +37,8 @@ func TestValueReturnsTheResultOfTheLastCall(t *testing.T) {
 					}
 					return calls, nil
 				})
-				if got != c.want || calls != c.calls || whyOf(err) != c.why || err != nil && !errors.Is(err, errLost) {
-					t.Errorf("%d after %d calls, %v; want %d after %d, %v", got, calls, err, c.want, c.calls, c.why)
+				if got != c.want || calls != c.calls || whyOf(err) != c.stop || err != nil && !errors.Is(err, errLost) {
+					t.Errorf("%d after %d calls, %v; want %d after %d, %v", got, calls, err, c.want, c.calls, c.stop)
 				}
 			})
 		}
@@ -48,16 +48,16 @@ func TestValueReturnsTheResultOfTheLastCall(t *testing.T) {
 func TestValueRefusesNilAtOnce(t *testing.T) {
 	f := func(context.Context) (string, error) { t.Error("called"); return "", nil }
 	var none context.Context
-	_, err := retry.Value[string](t.Context(), retry.EffectReadOnly, as(0), nil)
+	_, err := retry.Value[string](t.Context(), retry.ReadOnly, as(0), nil)
 	mustSay(t, err, "retry: Run: f is nil")
-	_, err = retry.Value(t.Context(), retry.EffectReadOnly, nil, f)
+	_, err = retry.Value(t.Context(), retry.ReadOnly, nil, f)
 	mustSay(t, err, "retry: Run: classify is nil")
-	_, err = retry.Value(none, retry.EffectReadOnly, as(0), f)
+	_, err = retry.Value(none, retry.ReadOnly, as(0), f)
 	mustSay(t, err, "retry: ctx is nil")
 }
 
 func TestValueAllocatesNothingForASuccessOrARetryAtOnce(t *testing.T) {
-	e := engine(t, retry.Options{Strategy: retry.Once()})
+	e := engine(t, retry.Options{Strategy: retry.RetryOnce()})
 	fails := false
 	for name, f := range map[string]func(context.Context) (int, error){
 		"a success": func(context.Context) (int, error) { return 1, nil },
@@ -70,7 +70,7 @@ func TestValueAllocatesNothingForASuccessOrARetryAtOnce(t *testing.T) {
 	} {
 		classify := as(retry.ClassNotSent)
 		if n := testing.AllocsPerRun(1000, func() {
-			if v, err := retry.ValueWith(t.Context(), e, retry.EffectReadOnly, classify, f); v != 1 || err != nil {
+			if v, err := retry.ValueWith(t.Context(), e, retry.ReadOnly, classify, f); v != 1 || err != nil {
 				t.Error(err)
 			}
 		}); n != 0 {

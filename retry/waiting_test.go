@@ -21,41 +21,41 @@ func TestDelaysAndDeadlines(t *testing.T) {
 		deadline time.Duration
 		at       []time.Duration
 		ended    time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 	}{
-		{"two delays fit", retry.DeadlineGiveUp, 100 * ms, inFlight, 250 * ms, []time.Duration{0, 100 * ms, 200 * ms}, 200 * ms, retry.WhyDeadlineWouldPass},
+		{"two delays fit", retry.DeadlineGiveUp, 100 * ms, inFlight, 250 * ms, []time.Duration{0, 100 * ms, 200 * ms}, 200 * ms, retry.StopDeadlineWouldPass},
 		{
 			"a delay that would pass the deadline is not begun",
 			retry.DeadlineGiveUp, 100 * ms, inFlight, 150 * ms,
 			[]time.Duration{0, 100 * ms},
-			100 * ms, retry.WhyDeadlineWouldPass,
+			100 * ms, retry.StopDeadlineWouldPass,
 		},
-		{"a delay that ends with the deadline is not begun", retry.DeadlineGiveUp, 100 * ms, inFlight, 100 * ms, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass},
-		{"a delay that ends just before the deadline is waited", retry.DeadlineGiveUp, 100*ms - 1, inFlight, 100 * ms, []time.Duration{0, 100*ms - 1}, 100*ms - 1, retry.WhyDeadlineWouldPass},
+		{"a delay that ends with the deadline is not begun", retry.DeadlineGiveUp, 100 * ms, inFlight, 100 * ms, []time.Duration{0}, 0, retry.StopDeadlineWouldPass},
+		{"a delay that ends just before the deadline is waited", retry.DeadlineGiveUp, 100*ms - 1, inFlight, 100 * ms, []time.Duration{0, 100*ms - 1}, 100*ms - 1, retry.StopDeadlineWouldPass},
 		{
 			"a delay is capped at the deadline, and no attempt follows",
 			retry.DeadlineCapDelay, 100 * ms, inFlight, 150 * ms,
 			[]time.Duration{0, 100 * ms},
-			150 * ms, retry.WhyDeadlineWouldPass,
+			150 * ms, retry.StopDeadlineWouldPass,
 		},
 		{
 			"a delay that ends with the deadline is not followed by an attempt",
 			retry.DeadlineCapDelay, 100 * ms, inFlight, 100 * ms,
 			[]time.Duration{0},
-			100 * ms, retry.WhyDeadlineWouldPass,
+			100 * ms, retry.StopDeadlineWouldPass,
 		},
 		{
 			"RFC 0049: 2 s into its lifetime, a delay of 1 s and a timeout of 2.5 s: capped to 500 ms",
 			retry.DeadlineCapDelay, 1000 * ms, inFlight, 2500 * ms,
 			[]time.Duration{0, 1000 * ms, 2000 * ms},
-			2500 * ms, retry.WhyDeadlineWouldPass,
+			2500 * ms, retry.StopDeadlineWouldPass,
 		},
-		{"RetryAfter is a minimum for the delay", retry.DeadlineGiveUp, 100 * ms, retryAfter, 250 * ms, []time.Duration{0, 120 * ms, 240 * ms}, 240 * ms, retry.WhyDeadlineWouldPass},
-		{"a RetryAfter that would pass the deadline", retry.DeadlineGiveUp, 0, retryAfter, 100 * ms, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass},
-		{"RetryAfter is capped too", retry.DeadlineCapDelay, 0, retryAfter, 100 * ms, []time.Duration{0}, 100 * ms, retry.WhyDeadlineWouldPass},
-		{"retries at once need no time", retry.DeadlineGiveUp, 0, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.WhyRetried},
-		{"a negative delay means at once", retry.DeadlineGiveUp, -1, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.WhyRetried},
-		{"without a deadline the whole delays are waited", retry.DeadlineGiveUp, time.Hour, inFlight, 0, []time.Duration{0, 1 * time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour}, 5 * time.Hour, retry.WhyRetried},
+		{"RetryAfter is a minimum for the delay", retry.DeadlineGiveUp, 100 * ms, retryAfter, 250 * ms, []time.Duration{0, 120 * ms, 240 * ms}, 240 * ms, retry.StopDeadlineWouldPass},
+		{"a RetryAfter that would pass the deadline", retry.DeadlineGiveUp, 0, retryAfter, 100 * ms, []time.Duration{0}, 0, retry.StopDeadlineWouldPass},
+		{"RetryAfter is capped too", retry.DeadlineCapDelay, 0, retryAfter, 100 * ms, []time.Duration{0}, 100 * ms, retry.StopDeadlineWouldPass},
+		{"retries at once need no time", retry.DeadlineGiveUp, 0, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.NotStopped},
+		{"a negative delay means at once", retry.DeadlineGiveUp, -1, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.NotStopped},
+		{"without a deadline the whole delays are waited", retry.DeadlineGiveUp, time.Hour, inFlight, 0, []time.Duration{0, 1 * time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour}, 5 * time.Hour, retry.NotStopped},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestDelaysAndDeadlines(t *testing.T) {
 				defer cancel()
 				e := engine(t, retry.Options{Strategy: afterEach(c.delay), DeadlineMode: c.mode})
 				r := do(ctx, e, retry.Operation{}, c.failure, 5)
-				r.check(t, c.at, c.ended, c.why)
-				if c.why == retry.WhyDeadlineWouldPass {
+				r.check(t, c.at, c.ended, c.stop)
+				if c.stop == retry.StopDeadlineWouldPass {
 					matches(t, r.err, context.DeadlineExceeded, io.ErrUnexpectedEOF)
 				}
 			})
@@ -88,7 +88,7 @@ func TestADeadlineThatHasPassedEndsTheOperationAtOnce(t *testing.T) {
 						<-ctx.Done()
 						return inFlight
 					})
-				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.WhyDeadlineWouldPass {
+				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.StopDeadlineWouldPass {
 					t.Errorf("%d attempts in %v: %v", made, took, err)
 				}
 				matches(t, err, context.DeadlineExceeded, cause, io.ErrUnexpectedEOF)
@@ -116,14 +116,14 @@ func TestASlowStrategy(t *testing.T) {
 		cancel   time.Duration
 		at       []time.Duration
 		ended    time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 		is       error
 	}{
-		{"it retries", slow(60*ms, retry.After(30*ms)), 100 * ms, 0, []time.Duration{0, 90 * ms}, 90 * ms, retry.WhyRetried, nil},
-		{"its delay would pass the deadline", slow(60*ms, retry.After(50*ms)), 100 * ms, 0, []time.Duration{0}, 60 * ms, retry.WhyDeadlineWouldPass, context.DeadlineExceeded},
-		{"it blocks until the deadline", slow(time.Hour, retry.After(0)), 100 * ms, 0, []time.Duration{0}, 100 * ms, retry.WhyDeadlineWouldPass, context.DeadlineExceeded},
-		{"it blocks until the cancellation", slow(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, context.Canceled},
-		{"it blocks until the cancellation and declines", slow(time.Hour, retry.Decline(retry.WhyDisabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, cause},
+		{"it retries", slow(60*ms, retry.After(30*ms)), 100 * ms, 0, []time.Duration{0, 90 * ms}, 90 * ms, retry.NotStopped, nil},
+		{"its delay would pass the deadline", slow(60*ms, retry.After(50*ms)), 100 * ms, 0, []time.Duration{0}, 60 * ms, retry.StopDeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the deadline", slow(time.Hour, retry.After(0)), 100 * ms, 0, []time.Duration{0}, 100 * ms, retry.StopDeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the cancellation", slow(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.StopCancelled, context.Canceled},
+		{"it blocks until the cancellation and declines", slow(time.Hour, retry.Decline(retry.StopDisabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.StopCancelled, cause},
 	} {
 		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreakerOptions()} {
 			t.Run(c.name+name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestASlowStrategy(t *testing.T) {
 						time.AfterFunc(c.cancel, func() { cancel(cause) })
 					}
 					r := do(ctx, engine(t, retry.Options{Strategy: c.strategy, Breaker: breaker}), retry.Operation{}, inFlight, 1)
-					r.check(t, c.at, c.ended, c.why)
+					r.check(t, c.at, c.ended, c.stop)
 					if c.is != nil {
 						matches(t, r.err, c.is, io.ErrUnexpectedEOF)
 					}
@@ -154,7 +154,7 @@ func TestACancellationEndsAWaitAtOnce(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(40*ms, func() { cancel(cause) })
 				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: mode}), retry.Operation{}, inFlight, 1)
-				r.check(t, []time.Duration{0}, 40*ms, retry.WhyCancelled)
+				r.check(t, []time.Duration{0}, 40*ms, retry.StopCancelled)
 				matches(t, r.err, context.Canceled, cause, io.ErrUnexpectedEOF)
 				if errors.Is(r.err, context.DeadlineExceeded) {
 					t.Errorf("the error of a cancellation matches context.DeadlineExceeded: %v", r.err)
@@ -183,7 +183,7 @@ func TestACancellationAtTheEndOfADelayIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := lateDone{t.Context(), time.Now().Add(40 * ms)}
 		r := do(ctx, engine(t, retry.Options{Strategy: afterEach(40 * ms)}), retry.Operation{}, inFlight, 1)
-		r.check(t, []time.Duration{0}, 40*ms, retry.WhyCancelled)
+		r.check(t, []time.Duration{0}, 40*ms, retry.StopCancelled)
 	})
 }
 
@@ -201,7 +201,7 @@ func TestACancellationAndATimerAtTheSameTime(t *testing.T) {
 				}
 				return inFlight
 			})
-			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.WhyCancelled || !errors.Is(err, context.Canceled) {
+			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.StopCancelled || !errors.Is(err, context.Canceled) {
 				t.Errorf("%d attempts in %v: %v", made, took, err)
 			}
 		})
@@ -218,7 +218,7 @@ func TestACancelledContextIsNeverRetried(t *testing.T) {
 			cancel(cause)
 			return f
 		})
-		if made != 1 || whyOf(err) != retry.WhyCancelled {
+		if made != 1 || whyOf(err) != retry.StopCancelled {
 			t.Errorf("%v: %d attempts, %v", f.Reason, made, err)
 		}
 		matches(t, err, context.Canceled, cause, f.Err)
@@ -230,18 +230,18 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		deadline, cancel time.Duration
-		why              retry.Why
+		stop             retry.StopReason
 	}{
-		{"by a success after waits", 0, 0, retry.WhyRetried},
-		{"by a cancellation during a wait", 0, 40 * ms, retry.WhyCancelled},
-		{"by a deadline", 50 * ms, 0, retry.WhyDeadlineWouldPass},
+		{"by a success after waits", 0, 0, retry.NotStopped},
+		{"by a cancellation during a wait", 0, 40 * ms, retry.StopCancelled},
+		{"by a deadline", 50 * ms, 0, retry.StopDeadlineWouldPass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
 				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: retry.DeadlineCapDelay}), retry.Operation{}, inFlight, 3)
-				if whyOf(r.err) != c.why {
+				if whyOf(r.err) != c.stop {
 					t.Errorf("%v", r.err)
 				}
 			})
@@ -257,7 +257,7 @@ func TestACappedDelayEndsWithTheCauseOfTheDeadline(t *testing.T) {
 			defer cancel()
 			e := engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: retry.DeadlineCapDelay})
 			r := do(ctx, e, retry.Operation{}, inFlight, 1)
-			r.check(t, []time.Duration{0}, 100*ms, retry.WhyDeadlineWouldPass)
+			r.check(t, []time.Duration{0}, 100*ms, retry.StopDeadlineWouldPass)
 			matches(t, r.err, context.DeadlineExceeded, cause)
 		})
 	}
@@ -278,7 +278,7 @@ func TestASlowObserver(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 		defer cancel()
 		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{Min: 50 * ms, Max: 50 * ms}), Breaker: retry.DefaultBreakerOptions(), Observer: slowObserver{}})
-		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.WhyDeadlineWouldPass)
+		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.StopDeadlineWouldPass)
 	})
 }
 
@@ -294,7 +294,7 @@ func (limitedObserver) Observe(_ context.Context, e retry.Event) {
 func TestRetriesAtOnceEndWhileACanaryIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opens := retry.DefaultBreakerOptions()
-		opens.Volume, opens.Sleep = 1, time.Second
+		opens.Volume, opens.OpenTimeout = 1, time.Second
 		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: opens, Observer: limitedObserver{}})
 		declining := retry.Operation{Strategy: saying(retry.Action{}, nil)}
 		do(t.Context(), e, declining, inFlight, 1)
@@ -307,8 +307,8 @@ func TestRetriesAtOnceEndWhileACanaryIsUnderWay(t *testing.T) {
 				return retry.Failure{}
 			})
 		}()
-		synctest.Wait() // the canary is under way
-		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.WhyBreakerOpen {
+		synctest.Wait() // the probe is under way
+		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.StopBreakerOpen {
 			t.Errorf("%v", err)
 		}
 	})

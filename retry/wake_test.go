@@ -20,17 +20,17 @@ func TestWakeEndsTheDelayEarly(t *testing.T) {
 		woken    time.Duration // 0: never
 		failure  retry.Failure
 		ended    time.Duration
-		why      retry.Why
+		stop     retry.StopReason
 		tokens   float64
 	}{
-		{"a closed channel ends the delay", retry.DeadlineGiveUp, time.Second, 0, 10 * ms, inFlight, 10 * ms, retry.WhyRetried, 1},
-		{"without it the whole delay is waited", retry.DeadlineGiveUp, time.Second, 0, 0, inFlight, time.Second, retry.WhyRetried, 1},
-		{"it does not change a delay that would pass the deadline, if the engine gives up", retry.DeadlineGiveUp, time.Second, 100 * ms, 10 * ms, inFlight, 0, retry.WhyDeadlineWouldPass, 2},
-		{"it wakes an operation whose delay would pass the deadline", retry.DeadlineCapDelay, time.Second, 100 * ms, 10 * ms, inFlight, 10 * ms, retry.WhyRetried, 1},
-		{"nothing is sent at the deadline without it, and the token comes back", retry.DeadlineCapDelay, time.Second, 100 * ms, 0, inFlight, 100 * ms, retry.WhyDeadlineWouldPass, 2},
-		{"it does not shorten RetryAfter", retry.DeadlineCapDelay, 0, 0, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 120 * ms, retry.WhyRetried, 1},
-		{"it does not wake a RetryAfter that would pass the deadline", retry.DeadlineCapDelay, 0, 100 * ms, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 100 * ms, retry.WhyDeadlineWouldPass, 2},
-		{"it ends the delay of a reason that is always retried", retry.DeadlineCapDelay, 0, 100 * ms, 1, retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: always}, 1, retry.WhyRetried, 2},
+		{"a closed channel ends the delay", retry.DeadlineGiveUp, time.Second, 0, 10 * ms, inFlight, 10 * ms, retry.NotStopped, 1},
+		{"without it the whole delay is waited", retry.DeadlineGiveUp, time.Second, 0, 0, inFlight, time.Second, retry.NotStopped, 1},
+		{"it does not change a delay that would pass the deadline, if the engine gives up", retry.DeadlineGiveUp, time.Second, 100 * ms, 10 * ms, inFlight, 0, retry.StopDeadlineWouldPass, 2},
+		{"it wakes an operation whose delay would pass the deadline", retry.DeadlineCapDelay, time.Second, 100 * ms, 10 * ms, inFlight, 10 * ms, retry.NotStopped, 1},
+		{"nothing is sent at the deadline without it, and the token comes back", retry.DeadlineCapDelay, time.Second, 100 * ms, 0, inFlight, 100 * ms, retry.StopDeadlineWouldPass, 2},
+		{"it does not shorten RetryAfter", retry.DeadlineCapDelay, 0, 0, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 120 * ms, retry.NotStopped, 1},
+		{"it does not wake a RetryAfter that would pass the deadline", retry.DeadlineCapDelay, 0, 100 * ms, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 100 * ms, retry.StopDeadlineWouldPass, 2},
+		{"it ends the delay of a reason that is always retried", retry.DeadlineCapDelay, 0, 100 * ms, 1, retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: always}, 1, retry.NotStopped, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestWakeEndsTheDelayEarly(t *testing.T) {
 					time.AfterFunc(c.woken, func() { close(wake) })
 				}
 				began := time.Now()
-				err = e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(_ context.Context, n int) retry.Failure {
+				err = e.Do(ctx, retry.Operation{Idempotency: retry.Idempotent}, func(_ context.Context, n int) retry.Failure {
 					if n > 0 {
 						return retry.Failure{}
 					}
@@ -54,8 +54,8 @@ func TestWakeEndsTheDelayEarly(t *testing.T) {
 					f.Wake = wake
 					return f
 				})
-				if why := whyOf(err); why != c.why || time.Since(began) != c.ended || budget.Tokens() != c.tokens {
-					t.Errorf("%v after %v with %v tokens, want %v after %v with %v", why, time.Since(began), budget.Tokens(), c.why, c.ended, c.tokens)
+				if stop := whyOf(err); stop != c.stop || time.Since(began) != c.ended || budget.Tokens() != c.tokens {
+					t.Errorf("%v after %v with %v tokens, want %v after %v with %v", stop, time.Since(began), budget.Tokens(), c.stop, c.ended, c.tokens)
 				}
 				synctest.Wait()
 			})
@@ -68,7 +68,7 @@ func TestACancelledOperationIsNotWoken(t *testing.T) {
 	wake := make(chan struct{})
 	close(wake)
 	attempts := 0
-	err := engine(t, retry.Options{Strategy: afterEach(time.Hour)}).Do(ctx, retry.Operation{Effect: retry.EffectIdempotent},
+	err := engine(t, retry.Options{Strategy: afterEach(time.Hour)}).Do(ctx, retry.Operation{Idempotency: retry.Idempotent},
 		func(context.Context, int) retry.Failure {
 			if attempts++; attempts == 3 {
 				cancel()
@@ -77,7 +77,7 @@ func TestACancelledOperationIsNotWoken(t *testing.T) {
 			f.Wake = wake
 			return f
 		})
-	if attempts != 3 || whyOf(err) != retry.WhyCancelled {
+	if attempts != 3 || whyOf(err) != retry.StopCancelled {
 		t.Errorf("%d attempts and %v", attempts, err)
 	}
 }

@@ -81,7 +81,7 @@ type explanation struct {
 	Error     string `json:"error"`
 	Server    string `json:"server,omitempty"`
 	rules.Verdict
-	Why string `json:"why"`
+	StopReason string `json:"stop_reason"`
 }
 
 // mongo returns the verdict for an operation of MongoDB.
@@ -110,7 +110,7 @@ func (c *explainCommand) mongo() (explanation, error) {
 		return explanation{}, err
 	}
 	v := question.Verdict()
-	return explanation{string(rules.MongoDB), operation.Name, c.Error, string(server), v, v.Why.String()}, nil
+	return explanation{string(rules.MongoDB), operation.Name, c.Error, string(server), v, v.StopReason.String()}, nil
 }
 
 // couchbase returns the verdict for an operation of Couchbase.
@@ -128,7 +128,7 @@ func (c *explainCommand) couchbase() (explanation, error) {
 	}
 	question := rules.CouchbaseCase{Operation: operation, Reason: reason, Declines: c.NoRetry}
 	v := question.Verdict()
-	return explanation{string(rules.Couchbase), operation.Name, c.Error, "", v, v.Why.String()}, nil
+	return explanation{string(rules.Couchbase), operation.Name, c.Error, "", v, v.StopReason.String()}, nil
 }
 
 // printer prints what the command found, in words or as JSON.
@@ -185,7 +185,7 @@ func (p *printer) explanation(e explanation) error {
 		ends = "It ends with: "
 	}
 	for _, text := range []string{
-		verdictWords(e.Verdict), ends + e.Why + ".", e.Rule.ID + ": " + e.Rule.Sentence, "Source: " + e.Rule.Source,
+		verdictWords(e.Verdict), ends + e.StopReason + ".", e.Rule.ID + ": " + e.Rule.Sentence, "Source: " + e.Rule.Source,
 	} {
 		if err == nil {
 			err = p.indented(text)

@@ -81,7 +81,7 @@ func TestExplainReadsAFileAndTheStandardInput(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &told); err != nil {
 			t.Fatal(err)
 		}
-		if told.Total != 2 || len(told.Attempts) != 2 || told.Attempts[1].Reason != "NOT_WRITABLE_PRIMARY" || told.Attempts[1].Stage != "answered" || told.Why != "attempts used up" {
+		if told.Total != 2 || len(told.Attempts) != 2 || told.Attempts[1].Reason != "NOT_WRITABLE_PRIMARY" || told.Attempts[1].Stage != "answered" || told.StopReason != "attempts used up" {
 			t.Errorf("%s: %s", text, out.String())
 		}
 	}
@@ -106,15 +106,16 @@ func TestExplainReadsAnErrorWithoutAttempts(t *testing.T) {
 func TestExplainPrintsJSON(t *testing.T) {
 	_, out, _ := holdfast(t.Context(), "explain", "find", "--error", "10107", "--server", "sharded", "--json")
 	var e struct {
-		Backend, Operation, Error, Server, Where, Delay, Why string
-		Rule                                                 struct{ ID, Sentence, Source string }
-		Retried, UntilDeadline                               bool
-		Attempts                                             int
+		Backend, Operation, Error, Server, Where, Delay string
+		StopReason                                      string `json:"stop_reason"`
+		Rule                                            struct{ ID, Sentence, Source string }
+		Retried, UntilDeadline                          bool
+		Attempts                                        int
 	}
 	if err := json.Unmarshal([]byte(out), &e); err != nil {
 		t.Fatal(err)
 	}
-	if e.Operation != "find" || e.Server != "sharded" || !e.Retried || e.Attempts != 2 || e.Rule.ID != "mongodb.reads" || e.Why != "attempts used up" {
+	if e.Operation != "find" || e.Server != "sharded" || !e.Retried || e.Attempts != 2 || e.Rule.ID != "mongodb.reads" || e.StopReason != "attempts used up" {
 		t.Errorf("%s", out)
 	}
 	_, out, _ = holdfast(t.Context(), "explain", "--json")

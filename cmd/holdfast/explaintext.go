@@ -9,9 +9,9 @@ import (
 // toldError is the JSON form of the text of an error. It is stable: fields may be added.
 type toldError struct {
 	rules.Told
-	Attempts []toldAttempt `json:"attempts"`
-	Why      string        `json:"why"`
-	WhyWords string        `json:"why_words"`
+	Attempts        []toldAttempt `json:"attempts"`
+	StopReason      string        `json:"stop_reason"`
+	StopReasonWords string        `json:"stop_reason_words"`
 }
 
 type toldAttempt struct {
@@ -23,7 +23,7 @@ type toldAttempt struct {
 
 // told prints the attempts of an error's text.
 func (p *printer) told(t rules.Told) error {
-	told := toldError{Told: t, Attempts: []toldAttempt{}, Why: t.Why.String(), WhyWords: rules.WhyWords(t.Why)}
+	told := toldError{Told: t, Attempts: []toldAttempt{}, StopReason: t.StopReason.String(), StopReasonWords: rules.StopReasonWords(t.StopReason)}
 	for _, a := range t.Attempts {
 		told.Attempts = append(told.Attempts, toldAttempt{a, a.Stage.String(), rules.StageWords(a.Stage), rules.ReasonWords(a.Reason)})
 	}
@@ -44,13 +44,13 @@ func (p *printer) told(t rules.Told) error {
 	if t.Total == 0 {
 		end = "No attempt was made"
 	}
-	if _, err := fmt.Fprintf(p.w, "%s: %s\n", end, told.Why); err != nil {
+	if _, err := fmt.Fprintf(p.w, "%s: %s\n", end, told.StopReason); err != nil {
 		return err
 	}
 	if t.Strategy != "" {
-		told.WhyWords += " Its error: " + t.Strategy
+		told.StopReasonWords += " Its error: " + t.Strategy
 	}
-	return p.indented(told.WhyWords)
+	return p.indented(told.StopReasonWords)
 }
 
 func (p *printer) attempt(a toldAttempt) error {

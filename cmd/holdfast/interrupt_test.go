@@ -140,7 +140,7 @@ func TestTwoSignalsAtOnceAreOneInterrupt(t *testing.T) {
 		default:
 		}
 	}}))
-	rs.Use("dropDatabase", mongotest.Once(mongotest.Fault{Before: func() { <-cleaning }}))
+	rs.Use("dropDatabase", mongotest.FaultOnce(mongotest.Fault{Before: func() { <-cleaning }}))
 	p := &program{cmd: asHoldfast(t, "prove", "--failure", "reply-lost", "--strategy", "no-retry", "--uri", rs.URI())}
 	if err := p.start(); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func New[C Cursor](collection Source[C], o Options) (*Collection, error) {
 	}
 	strategy := o.Strategy
 	if strategy == nil {
-		strategy = retry.Overload(1, retry.Once())
+		strategy = retry.Overload(1, retry.RetryOnce())
 	}
 	engine, err := retry.New(retry.Options{Strategy: strategy, Observer: o.Observer})
 	if err != nil {
@@ -53,7 +53,7 @@ func orBackground(ctx context.Context) context.Context {
 
 // repeat runs a command that does no harm the second time, and returns how many attempts were made.
 func (c *Collection) repeat(ctx context.Context, name string, command func(ctx context.Context) error) (attempts int, err error) {
-	err = c.engine.Do(orBackground(ctx), retry.Operation{Name: name, Effect: retry.EffectIdempotent}, func(ctx context.Context, n int) retry.Failure {
+	err = c.engine.Do(orBackground(ctx), retry.Operation{Name: name, Idempotency: retry.Idempotent}, func(ctx context.Context, n int) retry.Failure {
 		if ctx.Err() != nil {
 			return retry.Failure{Err: context.Cause(ctx), Stage: retry.StageDispatch}
 		}

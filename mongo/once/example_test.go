@@ -71,7 +71,7 @@ func Example() {
 
 	counters, err := once.New(plain, once.Options{})
 	check(err)
-	server.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	server.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	visits := bson.D{{Key: "_id", Value: "visits"}}
 	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
 	_, err = counters.UpdateOne(ctx, visits, increment, options.UpdateOne().SetUpsert(true))
@@ -191,7 +191,7 @@ func ExampleCursor() {
 	check(err)
 	_, err = counters.InsertOne(ctx, visits)
 	check(err)
-	s.server.Use("find", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	s.server.Use("find", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	cursor, err := counters.Find(ctx, bson.D{})
 	check(err)
 	defer cursor.Close(ctx)
@@ -306,7 +306,7 @@ func ExampleState() {
 	defer s.close()
 	counters, err := once.New(s.counters, once.Options{})
 	check(err)
-	s.server.Use("update", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}))
+	s.server.Use("update", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}))
 	_, err = counters.UpdateOne(context.Background(), visits, oneVisit, create)
 	var failed *once.Error
 	if !errors.As(err, &failed) {

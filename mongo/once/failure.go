@@ -34,7 +34,7 @@ func acknowledged(answered bool, err error) error {
 func failureOf(ctx context.Context, err error) retry.Failure {
 	f := retry.Failure{Err: err, Stage: retry.StageResponded}
 	if isInTransaction(err) {
-		f.Refuse = retry.WhyNotRetryable
+		f.Stop = retry.StopNotRetryable
 	}
 	switch {
 	case err == nil:

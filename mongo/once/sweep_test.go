@@ -149,7 +149,7 @@ func TestASweepOfWhatChanges(t *testing.T) {
 			w.t.Errorf("old and young: %+v, %v", r, err)
 		}
 		<-time.After(time.Hour)
-		w.server.Use("update", mongotest.Once(mongotest.Fault{Before: func() {
+		w.server.Use("update", mongotest.FaultOnce(mongotest.Fault{Before: func() {
 			if _, err := w.server.Command(0, "app", d("delete", "counters", "deletes", bson.A{d("q", d("_id", 0), "limit", 1)})); err != nil {
 				w.t.Error(err)
 			}
@@ -162,7 +162,7 @@ func TestASweepOfWhatChanges(t *testing.T) {
 		w.insert(d("_id", 0, "n", "text"))
 		w.abandonAll(3, increment)
 		<-time.After(time.Hour)
-		w.server.Use("getMore", mongotest.Once(requestLost))
+		w.server.Use("getMore", mongotest.FaultOnce(requestLost))
 		r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: time.Minute, BatchSize: 1})
 		if err != nil || r.Tokens != 3 || r.Applied != 2 || r.Failures != 1 {
 			w.t.Errorf("a lost cursor: %+v, %v", r, err)

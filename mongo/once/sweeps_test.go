@@ -57,7 +57,7 @@ func TestASweepOfTokensThatAreGone(t *testing.T) {
 		inWorld(t, once.Options{}, func(w *world) {
 			w.abandonAll(3, increment)
 			<-time.After(time.Minute)
-			w.server.Use("update", mongotest.Once(mongotest.Fault{Before: func() {
+			w.server.Use("update", mongotest.FaultOnce(mongotest.Fault{Before: func() {
 				if _, err := w.server.Command(0, "app", change); err != nil {
 					w.t.Error(err)
 				}
@@ -88,7 +88,7 @@ func TestWhatEndsASweep(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
 		w.abandonAll(5, increment)
 		<-time.After(time.Minute)
-		w.server.Use("update", mongotest.Once(mongotest.Fault{Before: func() { w.server.Kill(0) }, LoseRequest: true}))
+		w.server.Use("update", mongotest.FaultOnce(mongotest.Fault{Before: func() { w.server.Kill(0) }, LoseRequest: true}))
 		began := time.Now()
 		r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: 1})
 		if took := time.Since(began); err == nil || r.Tokens != 0 || took > 2*time.Minute {
@@ -114,7 +114,7 @@ func TestASweepThatMayNotRead(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
 		w.abandonAll(1, increment)
 		<-time.After(time.Minute)
-		w.server.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}))
+		w.server.Use("find", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Message: "not authorized"}}))
 		if r, err := w.Sweep(w.t.Context(), once.SweepOptions{OlderThan: 1}); err == nil || r.Tokens != 0 {
 			w.t.Errorf("%+v, %v", r, err)
 		}

@@ -288,7 +288,7 @@ func TestATokenThatComesBack(t *testing.T) {
 	inWorld(t, once.Options{}, func(w *world) {
 		w.insert(d("_id", 1, "n", 0))
 		m := w.record(map[int]mongotest.Fault{0: {After: func() { w.command(d("q", one, "u", d("n", 9))) }}})
-		w.server.Use("find", mongotest.Once(mongotest.Fault{Before: func() {
+		w.server.Use("find", mongotest.FaultOnce(mongotest.Fault{Before: func() {
 			w.command(m.statement(0))
 		}}))
 		_, err := w.UpdateOne(w.t.Context(), one, increment)

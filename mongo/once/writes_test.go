@@ -107,7 +107,7 @@ func TestADuplicateKeyOfAnotherIndex(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.server.Use("insert", mongotest.Once(requestLost))
+		w.server.Use("insert", mongotest.FaultOnce(requestLost))
 		if _, err := w.InsertOne(w.t.Context(), d("key", "a")); !mongo.IsDuplicateKeyError(err) {
 			w.t.Errorf("%v; want a duplicate key", err)
 		}

@@ -8,7 +8,7 @@
 //
 // The transport tells the engine of each attempt:
 //
-//   - the effect of the request, by its method: GET, HEAD, OPTIONS and TRACE are read only; PUT and DELETE are idempotent;
+//   - the idempotency of the request, by its method: GET, HEAD, OPTIONS and TRACE are read only; PUT and DELETE are idempotent;
 //     every other method is idempotent if the request has an Idempotency-Key or X-Idempotency-Key header (RFC 9110, section
 //     9.2; the headers are those of net/http);
 //   - how far it came: nothing was sent if no connection was obtained. A connection that was obtained counts as written to,
@@ -24,7 +24,7 @@
 // # Bodies
 //
 // A request's body is sent again by means of GetBody, which http.NewRequest sets for the usual readers. A request whose body has
-// no GetBody is not retried after a connection was obtained or the body was read; the Why is then [retry.WhyNotReplayable].
+// no GetBody is not retried after a connection was obtained or the body was read; the stop reason is then [retry.StopNotReplayable].
 //
 // Of a response that is followed by another attempt, the body is read up to 64 KiB, so that its connection can be used again, and
 // closed.

@@ -29,9 +29,9 @@ func (e *StatusError) Error() string {
 //
 //   - 429 is [retry.ReasonRateLimited]: the server did nothing.
 //   - 502, 503 and 504 are [retry.ReasonUnavailable] and unsettled: a proxy gives these answers also when it lost the server's
-//     own, so the request may have been applied. They are retried only if the request's effect permits it.
+//     own, so the request may have been applied. They are retried only if the request's idempotency permits it.
 //
-// RetryAfter is that of the response. The transport adds the stage, the effect and the endpoint.
+// RetryAfter is that of the response. The transport adds the stage, the idempotency and the endpoint.
 func Judge(response *http.Response) retry.Failure {
 	var f retry.Failure
 	switch response.StatusCode {

@@ -95,7 +95,7 @@ func TestOverTCPALostAnswerIsRetriedOnlyWhereThatIsSafe(t *testing.T) {
 				return
 			}
 			var failed *retry.Error
-			if !errors.As(err, &failed) || failed.OutcomeKnown() || failed.Why() != retry.WhyNotIdempotent {
+			if !errors.As(err, &failed) || failed.OutcomeKnown() || failed.StopReason() != retry.StopNotIdempotent {
 				t.Errorf("%v", err)
 			}
 		})
@@ -187,7 +187,7 @@ func TestOverTCPAWrongCertificateIsNotRetried(t *testing.T) {
 	defer server.Close()
 	_, err := client(t, retry.Options{}, &http.Transport{}).Get(server.URL) //nolint:bodyclose // there is none
 	var failed *retry.Error
-	if !errors.As(err, &failed) || failed.Total != 1 || failed.Why() != retry.WhyNotRetryable {
+	if !errors.As(err, &failed) || failed.Total != 1 || failed.StopReason() != retry.StopNotRetryable {
 		t.Errorf("%v", err)
 	}
 }

@@ -60,7 +60,7 @@ func (t *Transport) CloseIdleConnections() {
 // observers, is the method, and its endpoint is the host of the URL.
 func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	trip := &roundTrip{Transport: t, request: request, body: bodyOf(request)}
-	op := retry.Operation{Name: cmp.Or(request.Method, http.MethodGet), Effect: effectOf(request)}
+	op := retry.Operation{Name: cmp.Or(request.Method, http.MethodGet), Idempotency: idempotencyOf(request)}
 	if request.URL != nil {
 		op.Endpoint = request.URL.Host
 	}
@@ -96,7 +96,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 	request, err := r.next(httptrace.WithClientTrace(ctx, progress.trace()))
 	if err != nil {
 		limit.end()
-		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt}
 	}
 	response, err := r.base.RoundTrip(request)
 	if err == nil && limit != nil && !limit.release() {
@@ -109,7 +109,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 	}
 	if err != nil {
 		limit.end()
-		return retry.Failure{Err: err, Stage: stage, Reason: reasonOf(err, stage), Refuse: r.refusal()}
+		return retry.Failure{Err: err, Stage: stage, Reason: reasonOf(err, stage), Stop: r.refusal()}
 	}
 	if limit != nil {
 		response.Body = limit.body(response.Body)
@@ -118,8 +118,8 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 	failure := r.judge(response)
 	if failure.Err != nil {
 		failure.Stage = retry.StageResponded
-		if failure.Refuse == retry.WhyUndecided {
-			failure.Refuse = r.refusal()
+		if failure.Stop == retry.StopNone {
+			failure.Stop = r.refusal()
 		}
 	}
 	return failure
@@ -152,11 +152,11 @@ func (r *roundTrip) next(ctx context.Context) (*http.Request, error) {
 }
 
 // refusal returns why the request cannot be sent again.
-func (r *roundTrip) refusal() retry.Why {
+func (r *roundTrip) refusal() retry.StopReason {
 	if r.body != nil && r.body.wasUsed() && r.request.GetBody == nil {
-		return retry.WhyNotReplayable
+		return retry.StopNotReplayable
 	}
-	return retry.WhyUndecided
+	return retry.StopNone
 }
 
 // drained is how much of a response's body is read, so that its connection can be used again.

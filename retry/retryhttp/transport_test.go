@@ -121,22 +121,22 @@ func TestWhichRequestsAreSentAgainWhenTheAnswerIsLost(t *testing.T) {
 	for _, c := range []struct {
 		method, header string
 		attempts       int
-		why            retry.Why
+		stop           retry.StopReason
 	}{
-		{"", "", 4, retry.WhyAttemptsUsed},
-		{"GET", "", 4, retry.WhyAttemptsUsed},
-		{"HEAD", "", 4, retry.WhyAttemptsUsed},
-		{"OPTIONS", "", 4, retry.WhyAttemptsUsed},
-		{"TRACE", "", 4, retry.WhyAttemptsUsed},
-		{"PUT", "", 4, retry.WhyAttemptsUsed},
-		{"DELETE", "", 4, retry.WhyAttemptsUsed},
-		{"POST", "", 1, retry.WhyNotIdempotent},
-		{"PATCH", "", 1, retry.WhyNotIdempotent},
-		{"CONNECT", "", 1, retry.WhyNotIdempotent},
-		{"MY-OWN", "", 1, retry.WhyNotIdempotent},
-		{"POST", "Idempotency-Key", 4, retry.WhyAttemptsUsed},
-		{"PATCH", "X-Idempotency-Key", 4, retry.WhyAttemptsUsed},
-		{"POST", "Another-Header", 1, retry.WhyNotIdempotent},
+		{"", "", 4, retry.StopAttemptsUsed},
+		{"GET", "", 4, retry.StopAttemptsUsed},
+		{"HEAD", "", 4, retry.StopAttemptsUsed},
+		{"OPTIONS", "", 4, retry.StopAttemptsUsed},
+		{"TRACE", "", 4, retry.StopAttemptsUsed},
+		{"PUT", "", 4, retry.StopAttemptsUsed},
+		{"DELETE", "", 4, retry.StopAttemptsUsed},
+		{"POST", "", 1, retry.StopNotIdempotent},
+		{"PATCH", "", 1, retry.StopNotIdempotent},
+		{"CONNECT", "", 1, retry.StopNotIdempotent},
+		{"MY-OWN", "", 1, retry.StopNotIdempotent},
+		{"POST", "Idempotency-Key", 4, retry.StopAttemptsUsed},
+		{"PATCH", "X-Idempotency-Key", 4, retry.StopAttemptsUsed},
+		{"POST", "Another-Header", 1, retry.StopNotIdempotent},
 	} {
 		t.Run(c.method+" "+c.header, func(t *testing.T) {
 			attempts := 0
@@ -149,8 +149,8 @@ func TestWhichRequestsAreSentAgainWhenTheAnswerIsLost(t *testing.T) {
 				return nil, io.ErrUnexpectedEOF
 			})).send(r)
 			var failed *retry.Error
-			if !errors.As(err, &failed) || failed.Why() != c.why || attempts != c.attempts || !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Errorf("%d attempts, %v; want %d, %v", attempts, err, c.attempts, c.why)
+			if !errors.As(err, &failed) || failed.StopReason() != c.stop || attempts != c.attempts || !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%d attempts, %v; want %d, %v", attempts, err, c.attempts, c.stop)
 			}
 			if a := failed.Attempts[0]; a.Endpoint != "a.example" || a.Stage != retry.StageInFlight || a.Reason != retry.ReasonNetworkError {
 				t.Errorf("%+v", a)
@@ -322,14 +322,14 @@ func TestABodyIsSentWholeByEachAttempt(t *testing.T) {
 		connects   bool // the first attempt
 		reads      bool // the first attempt
 		attempts   int
-		why        retry.Why
+		stop       retry.StopReason
 	}{
-		{"with GetBody, after it was sent", true, true, true, 2, retry.WhyRetried},
-		{"with GetBody, not sent", true, false, false, 2, retry.WhyRetried},
-		{"without GetBody, not sent", false, false, false, 2, retry.WhyRetried},
-		{"without GetBody, not sent, but read", false, false, true, 1, retry.WhyNotReplayable},
-		{"without GetBody, after it was sent", false, true, true, 1, retry.WhyNotReplayable},
-		{"without GetBody, by a connection that could still read it", false, true, false, 1, retry.WhyNotReplayable},
+		{"with GetBody, after it was sent", true, true, true, 2, retry.NotStopped},
+		{"with GetBody, not sent", true, false, false, 2, retry.NotStopped},
+		{"without GetBody, not sent", false, false, false, 2, retry.NotStopped},
+		{"without GetBody, not sent, but read", false, false, true, 1, retry.StopNotReplayable},
+		{"without GetBody, after it was sent", false, true, true, 1, retry.StopNotReplayable},
+		{"without GetBody, by a connection that could still read it", false, true, false, 1, retry.StopNotReplayable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := &watchedBody{Reader: strings.NewReader("x")}
@@ -352,13 +352,13 @@ func TestABodyIsSentWholeByEachAttempt(t *testing.T) {
 				}
 				return nil, refused
 			})).send(withBody(request(t, t.Context(), "PUT", nil), body, c.replayable))
-			why := retry.WhyRetried
+			stop := retry.NotStopped
 			var failed *retry.Error
 			if errors.As(err, &failed) {
-				why = failed.Why()
+				stop = failed.StopReason()
 			}
-			if attempts != c.attempts || why != c.why || body.closed != 1 {
-				t.Errorf("%d attempts, %v, the body was closed %d times; want %d, %v, once", attempts, why, body.closed, c.attempts, c.why)
+			if attempts != c.attempts || stop != c.stop || body.closed != 1 {
+				t.Errorf("%d attempts, %v, the body was closed %d times; want %d, %v, once", attempts, stop, body.closed, c.attempts, c.stop)
 			}
 			if len(sent) > 0 && slices.ContainsFunc(sent, func(s string) bool { return s != "x" }) {
 				t.Errorf("sent %q", sent)
@@ -376,7 +376,7 @@ func TestAGetBodyThatFailsEndsTheRequest(t *testing.T) {
 		return nil, io.ErrUnexpectedEOF
 	})).send(r)
 	var failed *retry.Error
-	if !errors.As(err, &failed) || !errors.Is(err, errGone) || failed.Why() != retry.WhyNotBuilt || attempts != 1 {
+	if !errors.As(err, &failed) || !errors.Is(err, errGone) || failed.StopReason() != retry.StopNotBuilt || attempts != 1 {
 		t.Errorf("%d attempts, %v", attempts, err)
 	}
 }
@@ -434,7 +434,7 @@ func TestAnAttemptThatReachedItsTimeLimitIsNamedSo(t *testing.T) {
 		}))
 		_, err := tr.send(request(t, t.Context(), "POST", nil))
 		var failed *retry.Error
-		if !errors.As(err, &failed) || failed.Last().Reason != retry.ReasonAttemptTimeout || failed.Why() != retry.WhyNotIdempotent ||
+		if !errors.As(err, &failed) || failed.Last().Reason != retry.ReasonAttemptTimeout || failed.StopReason() != retry.StopNotIdempotent ||
 			!errors.Is(err, retry.ErrAttemptTimeout) || attempts != 1 {
 			t.Errorf("%d attempts, %v", attempts, err)
 		}
@@ -470,7 +470,7 @@ func TestAnObserverSeesMethodAndHost(t *testing.T) {
 	_, _ = transport(t, retry.Options{Observer: &last}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 		return nil, errors.New("a wrong certificate")
 	})).send(request(t, t.Context(), "GET", nil))
-	if last.Name != "GET" || last.Endpoint != "a.example" || last.Why != retry.WhyNotRetryable {
+	if last.Name != "GET" || last.Endpoint != "a.example" || last.StopReason != retry.StopNotRetryable {
 		t.Errorf("%+v", last.Event)
 	}
 }

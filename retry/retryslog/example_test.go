@@ -17,7 +17,7 @@ func Example() {
 		}
 		return a
 	}}))
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), Observer: retryslog.New(logger)})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), Observer: retryslog.New(logger)})
 	if err != nil {
 		logger.Error(err.Error())
 		return
@@ -26,5 +26,5 @@ func Example() {
 		return retry.Failure{Err: errors.New("reset"), Reason: retry.ReasonNetworkError, Endpoint: "a:1"}
 	})
 	// Output:
-	// level=INFO msg="not retried" operation=orders.insert attempt=1 reason=NETWORK_ERROR stage="in flight" why="not idempotent" delay=0s endpoint=a:1 error="reset (1 attempt: [1 at a:1, in flight, NETWORK_ERROR: reset] no more: not idempotent)"
+	// level=INFO msg="not retried" operation=orders.insert attempt=1 reason=NETWORK_ERROR stage="in flight" stopReason="not idempotent" delay=0s endpoint=a:1 error="reset (1 attempt: [1 at a:1, in flight, NETWORK_ERROR: reset] no more: not idempotent)"
 }

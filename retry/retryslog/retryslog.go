@@ -23,9 +23,9 @@ type observer struct{ logger *slog.Logger }
 // Observe implements [retry.Observer].
 func (o observer) Observe(ctx context.Context, e retry.Event) {
 	switch {
-	case e.Kind == retry.EventDecided && e.Why == retry.WhyRetried:
+	case e.Kind == retry.EventDecided && e.StopReason == retry.NotStopped:
 		o.log(ctx, slog.LevelDebug, "retrying", &e, e.Failure.Err)
-	case e.Kind == retry.EventEnded && e.Why == retry.WhyCancelled:
+	case e.Kind == retry.EventEnded && e.StopReason == retry.StopCancelled:
 		o.log(ctx, slog.LevelDebug, "not retried", &e, e.Err)
 	case e.Kind == retry.EventEnded && e.Err != nil:
 		o.log(ctx, slog.LevelInfo, "not retried", &e, e.Err)
@@ -45,7 +45,7 @@ func (o observer) log(ctx context.Context, level slog.Level, message string, e *
 		attrs = append(attrs, slog.String("operation", e.Name))
 	}
 	attrs = append(attrs, slog.Int("attempt", e.Attempt+1), slog.String("reason", e.Reason.String()), slog.String("stage", e.Stage.String()),
-		slog.String("why", e.Why.String()), slog.Duration("delay", e.Delay), slog.Duration("elapsed", e.Elapsed))
+		slog.String("stopReason", e.StopReason.String()), slog.Duration("delay", e.Delay), slog.Duration("elapsed", e.Elapsed))
 	if e.Endpoint != "" {
 		attrs = append(attrs, slog.String("endpoint", e.Endpoint))
 	}

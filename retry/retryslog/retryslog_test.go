@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry/retryslog"
 )
 
-// "Retries at debug, refusals once at info with their Why; cancelled and success: no record or debug."
+// "Retries at debug, refusals once at info with their stop reason; cancelled and success: no record or debug."
 func TestWhatIsLogged(t *testing.T) {
 	notSent := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
 	unnamed := notSent
@@ -28,20 +28,20 @@ func TestWhatIsLogged(t *testing.T) {
 	}{
 		{"a success", retry.Operation{Name: "put"}, nil, 0, nil},
 		{"a success after a retry", retry.Operation{Name: "put", Endpoint: "a:1"}, []retry.Failure{unnamed}, 0, []string{
-			"level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage=\"before sending\" why=retried delay=1s elapsed=1s endpoint=a:1 error=lost",
+			"level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage=\"before sending\" stopReason=retried delay=1s elapsed=1s endpoint=a:1 error=lost",
 		}},
 		{"a refusal", retry.Operation{}, []retry.Failure{{Err: errLost}}, 0, []string{
-			`level=INFO msg="not retried" attempt=1 reason=UNKNOWN stage="in flight" why="not retryable" delay=0s elapsed=1s ` +
+			`level=INFO msg="not retried" attempt=1 reason=UNKNOWN stage="in flight" stopReason="not retryable" delay=0s elapsed=1s ` +
 				`error="lost (1 attempt: [1, in flight, UNKNOWN: lost] no more: not retryable)"`,
 		}},
 		{"retries that are used up", retry.Operation{Name: "put"}, []retry.Failure{notSent, notSent}, 0, []string{
-			`level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" why=retried delay=1s elapsed=1s endpoint=b:2 error=lost`,
-			`level=INFO msg="not retried" operation=put attempt=2 reason=CONNECTION_FAILED stage="before sending" why="attempts used up" delay=0s elapsed=3s endpoint=b:2 ` +
+			`level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" stopReason=retried delay=1s elapsed=1s endpoint=b:2 error=lost`,
+			`level=INFO msg="not retried" operation=put attempt=2 reason=CONNECTION_FAILED stage="before sending" stopReason="attempts used up" delay=0s elapsed=3s endpoint=b:2 ` +
 				`error="lost (2 attempts: [1 at b:2, before sending, CONNECTION_FAILED: lost] [2 at b:2, before sending, CONNECTION_FAILED: lost] no more: attempts used up)"`,
 		}},
 		{"a cancellation", retry.Operation{Name: "put"}, []retry.Failure{notSent}, 1500 * time.Millisecond, []string{
-			`level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" why=retried delay=1s elapsed=1s endpoint=b:2 error=lost`,
-			`level=DEBUG msg="not retried" operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" why=cancelled delay=1s elapsed=1.5s endpoint=b:2 ` +
+			`level=DEBUG msg=retrying operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" stopReason=retried delay=1s elapsed=1s endpoint=b:2 error=lost`,
+			`level=DEBUG msg="not retried" operation=put attempt=1 reason=CONNECTION_FAILED stage="before sending" stopReason=cancelled delay=1s elapsed=1.5s endpoint=b:2 ` +
 				`error="lost (1 attempt: [1 at b:2, before sending, CONNECTION_FAILED: lost] no more: cancelled)"`,
 		}},
 	} {
@@ -93,7 +93,7 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 func TestNothingIsAllocatedForALevelThatIsOff(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(new(bytes.Buffer), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	observer := retryslog.New(logger)
-	event := retry.Event{Kind: retry.EventDecided, Record: retry.Record{Failure: retry.Failure{Err: errLost}, Why: retry.WhyRetried}}
+	event := retry.Event{Kind: retry.EventDecided, Record: retry.Record{Failure: retry.Failure{Err: errLost}, StopReason: retry.NotStopped}}
 	if n := testing.AllocsPerRun(100, func() { observer.Observe(context.Background(), event) }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}

@@ -11,16 +11,16 @@ import (
 
 // bestEffort lets the retry engine decide, with its strategy of that name. An increment is not idempotent, and the engine knows.
 func bestEffort(ctx context.Context, d *doing) error {
-	return d.withEngine(ctx, retry.EffectNotIdempotent)
+	return d.withEngine(ctx, retry.NotIdempotent)
 }
 
 // withEngine runs the increment with the retry engine.
-func (d *doing) withEngine(ctx context.Context, effect retry.Effect) error {
+func (d *doing) withEngine(ctx context.Context, idempotency retry.Idempotency) error {
 	engine, err := retry.New(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{})})
 	if err != nil {
 		return err
 	}
-	return engine.Do(ctx, retry.Operation{Name: "increment", Effect: effect}, func(ctx context.Context, _ int) retry.Failure {
+	return engine.Do(ctx, retry.Operation{Name: "increment", Idempotency: idempotency}, func(ctx context.Context, _ int) retry.Failure {
 		err := d.increment(ctx)
 		if err == nil {
 			return retry.Failure{}

@@ -52,7 +52,7 @@ var controls = []control{
 		tr.dial = sweepsAndKeeps(tr.dial)
 	}},
 	{name: "increments-idempotent", strategy: BestEffort, failure: "reply-lost", shows: OverCounts, adjust: func(tr *trial) {
-		tr.do = func(ctx context.Context, d *doing) error { return d.withEngine(ctx, retry.EffectIdempotent) }
+		tr.do = func(ctx context.Context, d *doing) error { return d.withEngine(ctx, retry.Idempotent) }
 	}},
 }
 

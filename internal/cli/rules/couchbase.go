@@ -19,19 +19,19 @@ type CouchbaseCase struct {
 func (c *CouchbaseCase) Verdict() Verdict {
 	switch {
 	case c.Reason == retry.ReasonUnknown:
-		return refused(couchbaseFinal, retry.WhyNotRetryable)
+		return refused(couchbaseFinal, retry.StopNotRetryable)
 	case c.Reason.AlwaysRetry():
 		return c.retried(DelayController)
 	case c.Declines:
-		return refused(couchbaseDeclined, retry.WhyStrategyDeclined)
+		return refused(couchbaseDeclined, retry.StopStrategyDeclined)
 	case !c.Operation.idempotent && !c.Reason.AllowsNonIdempotentRetry():
-		return refused(couchbaseNotIdempotent, retry.WhyNotIdempotent)
+		return refused(couchbaseNotIdempotent, retry.StopNotIdempotent)
 	}
 	return c.retried(DelayBestEffort)
 }
 
 func (c *CouchbaseCase) retried(delay Delay) Verdict {
-	v := Verdict{Retried: true, UntilDeadline: true, Where: WhereService, Delay: delay, Why: retry.WhyDeadlineWouldPass}
+	v := Verdict{Retried: true, UntilDeadline: true, Where: WhereService, Delay: delay, StopReason: retry.StopDeadlineWouldPass}
 	if c.Operation.service == keyValue {
 		v.Where = WhereOwner
 	}

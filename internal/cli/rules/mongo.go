@@ -21,20 +21,20 @@ type MongoCase struct {
 
 // Verdict returns the verdict for the case.
 func (c *MongoCase) Verdict() Verdict {
-	why, rule := c.refusal()
+	stop, rule := c.refusal()
 	switch {
 	case c.Failure.Kind == MongoCancelled:
-		return refused(mongoCancelled, retry.WhyCancelled)
+		return refused(mongoCancelled, retry.StopCancelled)
 	case c.Failure.Kind == MongoNoServer:
-		return refused(mongoSelectFirst, retry.WhyNoServer)
+		return refused(mongoSelectFirst, retry.StopNoServer)
 	case c.overloaded() && !c.overloadAllowed():
-		return refused(mongoDisabled, why)
+		return refused(mongoDisabled, stop)
 	case c.overloaded() && !c.moves():
 		return c.overload()
 	case !c.retryable() && !c.moves():
-		return refused(c.notRetryable(), retry.WhyNotRetryable)
-	case why != retry.WhyUndecided:
-		return refused(rule, why)
+		return refused(c.notRetryable(), retry.StopNotRetryable)
+	case stop != retry.StopNone:
+		return refused(rule, stop)
 	case c.moves():
 		return c.move()
 	}
@@ -42,21 +42,21 @@ func (c *MongoCase) Verdict() Verdict {
 }
 
 // refusal returns why operations of this kind, on this server and with these options, are retried for overload only, and the rule for
-// it. It is retry.WhyUndecided if they are retried.
-func (c *MongoCase) refusal() (retry.Why, Rule) {
+// it. It is retry.StopNone if they are retried.
+func (c *MongoCase) refusal() (retry.StopReason, Rule) {
 	switch o := &c.Operation; {
 	case !o.listed || c.Unacknowledged:
-		return retry.WhyNotRetryable, c.unlisted()
+		return retry.StopNotRetryable, c.unlisted()
 	case c.InTransaction:
-		return retry.WhyInTransaction, mongoTransaction
+		return retry.StopInTransaction, mongoTransaction
 	case o.kind == mongoEnd:
-		return retry.WhyUndecided, mongoEnding
+		return retry.StopNone, mongoEnding
 	case c.Off:
-		return retry.WhyDisabled, mongoDisabled
+		return retry.StopDisabled, mongoDisabled
 	case o.kind == mongoWrite && (c.Server == Standalone || c.Server == WithoutSessions):
-		return retry.WhyUnsupportedServer, mongoUnsupported
+		return retry.StopUnsupportedServer, mongoUnsupported
 	}
-	return retry.WhyUndecided, Rule{}
+	return retry.StopNone, Rule{}
 }
 
 // unlisted returns the rule for an operation that the specifications do not list.
@@ -114,12 +114,12 @@ func (c *MongoCase) again() Verdict {
 		rule = mongoEnding
 	case mongoWrite, mongoCommand:
 	}
-	v := Verdict{Rule: rule, Retried: true, Attempts: 2, Where: c.where(), Delay: DelayAtOnce, Why: retry.WhyAttemptsUsed}
+	v := Verdict{Rule: rule, Retried: true, Attempts: 2, Where: c.where(), Delay: DelayAtOnce, StopReason: retry.StopAttemptsUsed}
 	switch {
 	case c.inRequest():
 		v.Rule = mongoRequest
 	case c.Deadline:
-		v.Rule, v.Attempts, v.UntilDeadline, v.Why = mongoDeadline, 0, true, retry.WhyDeadlineWouldPass
+		v.Rule, v.Attempts, v.UntilDeadline, v.StopReason = mongoDeadline, 0, true, retry.StopDeadlineWouldPass
 	}
 	return v
 }

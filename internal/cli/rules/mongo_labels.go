@@ -13,16 +13,16 @@ func (c *MongoCase) labelled() bool {
 // ServerLabels reports whether a server from 4.4 on adds the label RetryableWriteError to the reply: the write has a transaction number and
 // the code is retryable.
 func (c *MongoCase) ServerLabels() bool {
-	why, _ := c.refusal()
+	stop, _ := c.refusal()
 	writes := c.Operation.kind == mongoWrite || c.Operation.kind == mongoEnd
 	replied := c.Failure.Kind == MongoReply || c.Failure.Kind == MongoWriteConcern
-	return !c.Before44 && writes && why == retry.WhyUndecided && replied && retryableCode(c.Failure.Code)
+	return !c.Before44 && writes && stop == retry.StopNone && replied && retryableCode(c.Failure.Code)
 }
 
 // clientLabels reports whether the client adds the label to a reply. It does so only for older servers, and not for the
 // writeConcernError of a mongos.
 func (c *MongoCase) clientLabels() bool {
-	why, _ := c.refusal()
+	stop, _ := c.refusal()
 	fromMongos := c.Failure.Kind == MongoWriteConcern && (c.Server == Sharded || c.Server == LoadBalanced)
-	return c.Before44 && why == retry.WhyUndecided && !fromMongos && retryableCode(c.Failure.Code) && c.Failure.Code != readOnlyCode
+	return c.Before44 && stop == retry.StopNone && !fromMongos && retryableCode(c.Failure.Code) && c.Failure.Code != readOnlyCode
 }

@@ -14,7 +14,7 @@ func (c *MongoCase) overloadAllowed() bool { return !c.Off || c.Operation.kind =
 // overload returns the verdict for an overload error.
 func (c *MongoCase) overload() Verdict {
 	v := Verdict{
-		Rule: mongoOverload, Retried: true, Attempts: 1 + maxAdaptiveRetries, Where: c.where(), Delay: DelayOverload, Why: retry.WhyAttemptsUsed,
+		Rule: mongoOverload, Retried: true, Attempts: 1 + maxAdaptiveRetries, Where: c.where(), Delay: DelayOverload, StopReason: retry.StopAttemptsUsed,
 	}
 	if c.Failure.Kind == MongoConnect {
 		v.Rule = mongoConnect

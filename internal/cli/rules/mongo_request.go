@@ -39,6 +39,6 @@ func (c *MongoCase) moves() bool {
 // move returns the verdict for a read that goes to another member.
 func (c *MongoCase) move() Verdict {
 	return Verdict{
-		Rule: mongoRequest, Retried: true, Attempts: membersOfARequest, Where: WhereMember, Delay: DelayAtOnce, Why: retry.WhyAttemptsUsed,
+		Rule: mongoRequest, Retried: true, Attempts: membersOfARequest, Where: WhereMember, Delay: DelayAtOnce, StopReason: retry.StopAttemptsUsed,
 	}
 }

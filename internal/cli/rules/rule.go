@@ -65,9 +65,11 @@ type Verdict struct {
 	UntilDeadline bool  `json:"until_deadline"`
 	Where         Where `json:"where,omitempty"`
 	Delay         Delay `json:"delay,omitempty"`
-	// Why is why there is no further attempt if the failure does not go away.
-	Why retry.Why `json:"-"`
+	// StopReason is why there is no further attempt if the failure does not go away.
+	StopReason retry.StopReason `json:"-"`
 }
 
 // refused is the verdict that there is no retry.
-func refused(rule Rule, why retry.Why) Verdict { return Verdict{Rule: rule, Attempts: 1, Why: why} }
+func refused(rule Rule, stop retry.StopReason) Verdict {
+	return Verdict{Rule: rule, Attempts: 1, StopReason: stop}
+}

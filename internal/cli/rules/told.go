@@ -13,11 +13,11 @@ import (
 
 // Told is what the text of an error tells: the attempts, and why there was no further one.
 type Told struct {
-	Total    int       `json:"total"`    // 0 if there was no attempt
-	Attempts []Attempt `json:"attempts"` // those that the text has
-	Omitted  string    `json:"omitted,omitempty"`
-	Why      retry.Why `json:"-"`
-	Strategy string    `json:"strategy,omitempty"` // the error of the strategy that ended the operation
+	Total      int              `json:"total"`    // 0 if there was no attempt
+	Attempts   []Attempt        `json:"attempts"` // those that the text has
+	Omitted    string           `json:"omitted,omitempty"`
+	StopReason retry.StopReason `json:"-"`
+	Strategy   string           `json:"strategy,omitempty"` // the error of the strategy that ended the operation
 }
 
 // Attempt is one attempt of a text.
@@ -47,7 +47,7 @@ func Read(text string) (Told, error) {
 	at := toldTotal.FindStringSubmatchIndex(text)
 	if at == nil {
 		if _, why, none := strings.Cut(text, toldNone); none {
-			return t, t.readWhy(why)
+			return t, t.readStopReason(why)
 		}
 		return t, errNotTold
 	}
@@ -97,13 +97,13 @@ func (t *Told) readEnd(rest string) error {
 	if !found || len(t.Attempts) == 0 {
 		return errNotTold
 	}
-	return t.readWhy(rest)
+	return t.readStopReason(rest)
 }
 
-func (t *Told) readWhy(rest string) error {
-	for why := retry.WhyUndecided; why.String() != "unknown"; why++ {
-		if after, is := strings.CutPrefix(rest, why.String()); is {
-			t.Why = why
+func (t *Told) readStopReason(rest string) error {
+	for stop := retry.StopNone; stop.String() != "unknown"; stop++ {
+		if after, is := strings.CutPrefix(rest, stop.String()); is {
+			t.StopReason = stop
 			if of, has := strings.CutPrefix(after, ": "); has {
 				t.Strategy = strings.TrimSuffix(of, ")")
 			}
@@ -166,42 +166,42 @@ var reasonWords = map[string]string{
 	couchbasereason.NodeConnecting.String():           "A new cluster map has brought the node, and the first connection to it is being made.",
 }
 
-// WhyWords says why there is, or was, no further attempt.
-func WhyWords(w retry.Why) string {
+// StopReasonWords says why there is, or was, no further attempt.
+func StopReasonWords(w retry.StopReason) string {
 	switch w {
-	case retry.WhyRetried:
+	case retry.NotStopped:
 		return "There was another attempt."
-	case retry.WhyNotRetryable:
+	case retry.StopNotRetryable:
 		return "Nothing in the failure, or in the kind of the operation, permits another attempt."
-	case retry.WhyNotIdempotent:
+	case retry.StopNotIdempotent:
 		return "Another attempt could apply the operation twice."
-	case retry.WhyStrategyDeclined:
+	case retry.StopStrategyDeclined:
 		return "The strategy asked for no other attempt."
-	case retry.WhyAttemptsUsed:
+	case retry.StopAttemptsUsed:
 		return "The limit of attempts was reached."
-	case retry.WhyDeadlineWouldPass:
+	case retry.StopDeadlineWouldPass:
 		return "The deadline had passed, or would have passed before the next attempt."
-	case retry.WhyBudgetEmpty:
+	case retry.StopBudgetEmpty:
 		return "The budget of retries had no token left."
-	case retry.WhyBreakerOpen:
+	case retry.StopBreakerOpen:
 		return "The circuit breaker of the server was open."
-	case retry.WhyNoServer:
+	case retry.StopNoServer:
 		return "There was no suitable server."
-	case retry.WhyUnsupportedServer:
+	case retry.StopUnsupportedServer:
 		return "The server's version or kind does not support a retry: " + mongoUnsupported.Sentence
-	case retry.WhyInTransaction:
+	case retry.StopInTransaction:
 		return mongoTransaction.Sentence
-	case retry.WhyDisabled:
+	case retry.StopDisabled:
 		return "An option of the client forbids it: " + mongoDisabled.Sentence
-	case retry.WhyCancelled:
+	case retry.StopCancelled:
 		return "The caller cancelled the context."
-	case retry.WhyNotBuilt:
+	case retry.StopNotBuilt:
 		return "The message for the next server could not be built, for example because less time was left than a round trip takes."
-	case retry.WhyRetryAfterTooLong:
+	case retry.StopRetryAfterTooLong:
 		return "The server asked not to be called for longer than the program permits."
-	case retry.WhyNotReplayable:
+	case retry.StopNotReplayable:
 		return "A part of the message, for example a body that was read, cannot be sent a second time."
-	case retry.WhyUndecided:
+	case retry.StopNone:
 	}
 	return "No decision was made."
 }

@@ -44,7 +44,7 @@ func TestReadTellsTheAttemptsOfAText(t *testing.T) {
 					t.Errorf("%q: %v", printed, err)
 					continue
 				}
-				if told.Total != attempts || len(told.Attempts) != len(history.Attempts) || told.Why != retry.WhyAttemptsUsed || (told.Omitted == "") != (attempts <= 8) {
+				if told.Total != attempts || len(told.Attempts) != len(history.Attempts) || told.StopReason != retry.StopAttemptsUsed || (told.Omitted == "") != (attempts <= 8) {
 					t.Errorf("%q: %+v", printed, told)
 				}
 				first := Attempt{1, "[::1]:0", retry.StageResponded, "NOT_WRITABLE_PRIMARY", text}
@@ -57,15 +57,15 @@ func TestReadTellsTheAttemptsOfAText(t *testing.T) {
 }
 
 func TestReadTellsThatThereWasNoAttempt(t *testing.T) {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = engine.Do(context.Background(), retry.Operation{}, func(context.Context, int) retry.Failure {
-		return retry.Failure{Err: errors.New("nobody is there"), Stage: retry.StageDispatch, NoAttempt: true, Refuse: retry.WhyNoServer}
+		return retry.Failure{Err: errors.New("nobody is there"), Stage: retry.StageDispatch, NoAttempt: true, Stop: retry.StopNoServer}
 	})
 	told, readErr := Read("insert: " + err.Error())
-	if readErr != nil || told.Total != 0 || len(told.Attempts) != 0 || told.Why != retry.WhyNoServer {
+	if readErr != nil || told.Total != 0 || len(told.Attempts) != 0 || told.StopReason != retry.StopNoServer {
 		t.Errorf("%v: %+v, %v", err, told, readErr)
 	}
 }
@@ -96,21 +96,21 @@ func TestReadRefusesOtherTexts(t *testing.T) {
 	}
 }
 
-// Every reason and every Why of this module has words.
-func TestEveryReasonAndEveryWhyHasWords(t *testing.T) {
+// Every reason and every stop reason of this module has words.
+func TestEveryReasonAndEveryStopReasonHasWords(t *testing.T) {
 	all := append(append(retry.GeneralReasons(), mongoreason.All()...), couchbasereason.All()...)
 	for _, r := range append(all, couchbasereason.KVConfigOnly, couchbasereason.BucketOpening, couchbasereason.NodeConnecting) {
 		if r != retry.ReasonCircuitBreakerOpen && strings.Contains(ReasonWords(r.String()), "no such reason") {
 			t.Errorf("%v has no words", r)
 		}
 	}
-	seen := map[string]retry.Why{}
-	for why := retry.WhyUndecided; why.String() != "unknown"; why++ {
-		words := WhyWords(why)
+	seen := map[string]retry.StopReason{}
+	for stop := retry.StopNone; stop.String() != "unknown"; stop++ {
+		words := StopReasonWords(stop)
 		if other, ok := seen[words]; ok {
-			t.Errorf("%v and %v have the same words", why, other)
+			t.Errorf("%v and %v have the same words", stop, other)
 		}
-		seen[words] = why
+		seen[words] = stop
 	}
 }
 

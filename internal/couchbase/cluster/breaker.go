@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// breaker is the breaker of an endpoint. While it is open, only its own canary is sent. All methods can be called on nil.
+// breaker is the breaker of an endpoint. While it is open, only its own half-open probe is sent. All methods can be called on nil.
 type breaker struct {
 	*retry.Breaker
-	endpoint *Endpoint
-	sleep    time.Duration
-	canary   time.Duration
-	good     func(error) bool
+	endpoint     *Endpoint
+	openTimeout  time.Duration
+	probeTimeout time.Duration
+	good         func(error) bool
 }
 
 // newBreaker returns a closed breaker, or nil if none is configured.
@@ -24,9 +24,9 @@ func newBreaker(e *Endpoint, c *Breaker) *breaker {
 	if c == nil {
 		return nil
 	}
-	b := &breaker{endpoint: e, sleep: c.Options.Sleep, canary: c.CanaryTimeout, good: c.Good}
-	if b.canary == 0 {
-		b.canary = defaultCanary
+	b := &breaker{endpoint: e, openTimeout: c.Options.OpenTimeout, probeTimeout: c.ProbeTimeout, good: c.Good}
+	if b.probeTimeout == 0 {
+		b.probeTimeout = defaultProbeTimeout
 	}
 	if b.good == nil {
 		b.good = func(err error) bool { return !errors.Is(err, kv.ErrDeadline) }
@@ -58,10 +58,10 @@ func (e *Endpoint) helps() {
 	e.helped()
 }
 
-// probe sends the canary after the breaker's sleep.
+// probe sends the probe after the breaker's sleep.
 func (b *breaker) probe(context.Context) {
 	ctx := b.endpoint.ctx
-	if !pause(ctx, b.sleep) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
+	if !pause(ctx, b.openTimeout) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
 		return
 	}
 	permit, ok := b.Allow()
@@ -71,7 +71,7 @@ func (b *breaker) probe(context.Context) {
 	err := kv.ErrClosed
 	if conn := b.endpoint.Conn(); conn != nil {
 		var reply kv.Reply
-		err = conn.RoundTrip(&kv.Request{Opcode: memd.OpNoop, Deadline: time.Now().Add(b.canary), Cancelled: ctx.Done()}, &reply)
+		err = conn.RoundTrip(&kv.Request{Opcode: memd.OpNoop, Deadline: time.Now().Add(b.probeTimeout), Cancelled: ctx.Done()}, &reply)
 	}
 	health := retry.HealthGood
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *Endpoint) Allow() (retry.Permit, bool) {
 		return retry.Permit{}, true
 	}
 	if !e.breaker.closed() {
-		return retry.Permit{}, false // the canary is not an operation
+		return retry.Permit{}, false // the probe is not an operation
 	}
 	return e.breaker.Allow()
 }

@@ -16,21 +16,21 @@ const NetworkAuto = "auto"
 
 // The limits and defaults of the times.
 const (
-	minRedial          = 10 * time.Millisecond
-	maxRedial          = 5 * time.Second
-	maxAnsweredRedial  = 40 * time.Millisecond  // after the loss of a connection that had been made
-	seedPatience       = 500 * time.Millisecond // after this time without an answer the next seed is tried too
-	maxBucketWait      = time.Second
-	leaveGrace         = 3 * time.Millisecond // a node that left has this time at least for the next answer that is on its way
-	maxLeaveGrace      = time.Second
-	slowerAnswer       = 2 // as many times as its longest answer of late took
-	leaveLook          = 500 * time.Microsecond
-	fetchFloor         = 50 * time.Millisecond // a node asked within this time is not asked again
-	defaultConnect     = 10 * time.Second
-	defaultPoll        = 2500 * time.Millisecond
-	defaultPollTimeout = 500 * time.Millisecond
-	defaultCanary      = 5 * time.Second
-	lookupTimeout      = 2500 * time.Millisecond
+	minRedial           = 10 * time.Millisecond
+	maxRedial           = 5 * time.Second
+	maxAnsweredRedial   = 40 * time.Millisecond  // after the loss of a connection that had been made
+	seedPatience        = 500 * time.Millisecond // after this time without an answer the next seed is tried too
+	maxBucketWait       = time.Second
+	leaveGrace          = 3 * time.Millisecond // a node that left has this time at least for the next answer that is on its way
+	maxLeaveGrace       = time.Second
+	slowerAnswer        = 2 // as many times as its longest answer of late took
+	leaveLook           = 500 * time.Microsecond
+	fetchFloor          = 50 * time.Millisecond // a node asked within this time is not asked again
+	defaultConnect      = 10 * time.Second
+	defaultPoll         = 2500 * time.Millisecond
+	defaultPollTimeout  = 500 * time.Millisecond
+	defaultProbeTimeout = 5 * time.Second
+	lookupTimeout       = 2500 * time.Millisecond
 )
 
 // Config has the settings of a cluster. Every function in it must be safe for concurrent use.
@@ -63,8 +63,8 @@ type Breaker struct {
 	// Good reports whether an attempt that ended with this error, nil for a success, shows that the endpoint works. Nil: all but a
 	// timeout do.
 	Good func(err error) bool
-	// CanaryTimeout is how long the canary's answer is waited for; 0 means 5 s.
-	CanaryTimeout time.Duration
+	// ProbeTimeout is how long the probe's answer is waited for; 0 means 5 s.
+	ProbeTimeout time.Duration
 }
 
 // check returns an error that names the field and the rule that it breaks.
@@ -76,8 +76,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("PollTimeout is %v; it must not be negative", c.PollTimeout)
 	case c.Breaker == nil:
 		return nil
-	case c.Breaker.CanaryTimeout < 0:
-		return fmt.Errorf("Breaker.CanaryTimeout is %v; it must not be negative", c.Breaker.CanaryTimeout)
+	case c.Breaker.ProbeTimeout < 0:
+		return fmt.Errorf("Breaker.ProbeTimeout is %v; it must not be negative", c.Breaker.ProbeTimeout)
 	}
 	_, err := retry.NewBreaker(c.Breaker.Options)
 	return err

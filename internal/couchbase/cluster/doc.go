@@ -9,7 +9,7 @@
 // once (publish.go): endpoints of nodes that left are closed, and the waits that it helps end (waits.go).
 //
 // An Endpoint has a connection or the reason why it has none. It connects again after 10 ms, growing to 5 s (endpoint.go). Its
-// breaker's canary is a NOOP of the client's own (breaker.go).
+// breaker's probe is a NOOP of the client's own (breaker.go).
 //
 // Order of the locks: that of a breaker, Bucket.learning, Collection.mu, Bucket.mu, Cluster.mu. Only Bucket.learning is held while a
 // connection is closed.

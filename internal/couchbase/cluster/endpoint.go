@@ -15,7 +15,7 @@ type Endpoint struct {
 	address string
 	conn    atomic.Pointer[kv.Conn]
 	breaker *breaker        // nil: none
-	ctx     context.Context //nolint:containedctx // dials and canaries end with the endpoint, later than any call
+	ctx     context.Context //nolint:containedctx // dials and probes end with the endpoint, later than any call
 	cancel  context.CancelFunc
 
 	// under Bucket.mu:

@@ -362,7 +362,7 @@ func TestOpenRefusesBadSettings(t *testing.T) {
 		"no seeds":             {},
 		"breaker without size": {Seeds: []string{"a:1"}, Breaker: &cluster.Breaker{Options: retry.BreakerOptions{}}},
 		"negative timeout":     {Seeds: []string{"a:1"}, PollTimeout: -1},
-		"negative canary":      {Seeds: []string{"a:1"}, Breaker: &cluster.Breaker{Options: *retry.DefaultBreakerOptions(), CanaryTimeout: -1}},
+		"negative probe time":  {Seeds: []string{"a:1"}, Breaker: &cluster.Breaker{Options: *retry.DefaultBreakerOptions(), ProbeTimeout: -1}},
 	} {
 		if _, err := cluster.Open(c); err == nil || !strings.HasPrefix(err.Error(), "cluster: ") {
 			t.Errorf("%s: %v", name, err)

@@ -27,8 +27,8 @@ func TestASuccessAllocatesOnlyTheReply(t *testing.T) {
 		ctx  context.Context
 		q    operation.Operation
 	}{
-		{"a get", context.Background(), operation.Operation{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
-		{"a get with a context that can end", ending, operation.Operation{Opcode: memd.OpGet, Effect: retry.EffectReadOnly}},
+		{"a get", context.Background(), operation.Operation{Opcode: memd.OpGet, Idempotency: retry.ReadOnly}},
+		{"a get with a context that can end", ending, operation.Operation{Opcode: memd.OpGet, Idempotency: retry.ReadOnly}},
 		{"an upsert", context.Background(), operation.Operation{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Value: []byte("value")}},
 		{"a durable upsert", context.Background(), operation.Operation{Opcode: memd.OpSet, Extras: memd.AppendStore(nil, 1, 2), Durability: memd.DurabilityMajority}},
 	} {
@@ -52,7 +52,7 @@ func TestASuccessAllocatesOnlyTheReply(t *testing.T) {
 func BenchmarkGet(b *testing.B) {
 	runner, bucket := onSocket(b)
 	q := operation.Operation{
-		Name: "get", Opcode: memd.OpGet, Effect: retry.EffectReadOnly, Key: []byte("key"),
+		Name: "get", Opcode: memd.OpGet, Idempotency: retry.ReadOnly, Key: []byte("key"),
 		Collection: bucket.Collection(cluster.DefaultName, cluster.DefaultName),
 	}
 	var r operation.Result

@@ -125,7 +125,7 @@ func testChurn(t *testing.T, seed uint64) {
 			for i := 0; !stop.Load(); i++ {
 				var r operation.Result
 				q := operation.Operation{
-					Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Key: fmt.Appendf(nil, "%d %d", worker, i),
+					Name: "get", Opcode: memd.OpGet, Idempotency: operation.IdempotencyOf(memd.OpGet), Key: fmt.Appendf(nil, "%d %d", worker, i),
 					Collection: bucket.Collection(cluster.DefaultName, cluster.DefaultName),
 				}
 				if err := runner.Run(context.Background(), 2500*ms, &q, &r); err != nil {

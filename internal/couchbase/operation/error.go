@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 		last := e.History.Last()
 		fmt.Fprintf(&b, ": %v", last.Err)
 		if last.Reason != retry.ReasonUnknown {
-			fmt.Fprintf(&b, " (%v, no more attempts: %v)", last.Reason, last.Why)
+			fmt.Fprintf(&b, " (%v, no more attempts: %v)", last.Reason, last.StopReason)
 		}
 	}
 	return b.String()

@@ -60,11 +60,11 @@ func (r *run) ends(e *Error, last retry.Record) {
 	var cause *attemptError
 	left := errors.As(last.Err, &cause) && cause.ended
 	switch {
-	case last.Why == retry.WhyCancelled:
+	case last.StopReason == retry.StopCancelled:
 		e.Cancelled = true
 		e.kinds = append(e.kinds, ErrRequestCanceled, context.Canceled)
 		e.causeOf(r.caller, context.Canceled)
-	case last.Why == retry.WhyDeadlineWouldPass, left:
+	case last.StopReason == retry.StopDeadlineWouldPass, left:
 		e.TimedOut, e.Ambiguous = true, e.Ambiguous && !r.runner.mutant.TimeoutsUnambiguous
 		kind := ErrUnambiguousTimeout
 		if e.Ambiguous {
@@ -108,7 +108,7 @@ func reasonsOf(history *retry.Error) []retry.Reason {
 		}
 	}
 	for _, a := range history.Attempts {
-		if a.Why == retry.WhyRetried || a.Why == retry.WhyDeadlineWouldPass {
+		if a.StopReason == retry.NotStopped || a.StopReason == retry.StopDeadlineWouldPass {
 			add(a.Reason)
 		}
 	}

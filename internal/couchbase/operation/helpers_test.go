@@ -54,7 +54,7 @@ func (l *eventLog) Observe(_ context.Context, e retry.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, fmt.Sprintf("%d %v %v %v", e.Attempt, e.Reason, e.Why, e.Delay))
+	l.lines = append(l.lines, fmt.Sprintf("%d %v %v %v", e.Attempt, e.Reason, e.StopReason, e.Delay))
 }
 
 func (l *eventLog) all() []string {
@@ -160,7 +160,7 @@ func (w *world) missing(buckets ...string) {
 
 // get describes a Get, and increment an operation that is not idempotent.
 func (w *world) get(key []byte) *operation.Operation {
-	return &operation.Operation{Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Collection: w.collection(), Key: key}
+	return &operation.Operation{Name: "get", Opcode: memd.OpGet, Idempotency: operation.IdempotencyOf(memd.OpGet), Collection: w.collection(), Key: key}
 }
 
 func (w *world) increment(key []byte) *operation.Operation {

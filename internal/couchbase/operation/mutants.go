@@ -7,12 +7,12 @@ import (
 )
 
 // effect returns the effect of a request. Only a runner with a defect changes it.
-func (r *Runner) effect(op *Operation) retry.Effect {
+func (r *Runner) idempotency(op *Operation) retry.Idempotency {
 	increments := op.Opcode == memd.OpIncrement || op.Opcode == memd.OpDecrement || op.Opcode == memd.OpSubdocMultiMutation
 	if r.mutant.IncrementsIdempotent && increments {
-		return retry.EffectIdempotent
+		return retry.Idempotent
 	}
-	return op.Effect
+	return op.Idempotency
 }
 
 // meaning returns what a status means as the answer to a request. Only a runner with a defect changes it.

@@ -15,8 +15,8 @@ type Operation struct {
 	// Name is for logs, metrics and errors, for example "get".
 	Name   string
 	Opcode memd.Opcode
-	// Effect says whether the operation may be sent twice (RFC 0049's idempotent flag). See [EffectOf].
-	Effect retry.Effect
+	// Idempotency says whether the operation may be sent twice (RFC 0049's idempotent flag). See [IdempotencyOf].
+	Idempotency retry.Idempotency
 	// Bucket is the bucket of the operation. It is not needed if Collection is set.
 	Bucket *cluster.Bucket
 	// Collection has the document. Nil: the command has no collection, or the key is that of the default one.
@@ -52,15 +52,15 @@ func (o *Operation) bucket() *cluster.Bucket {
 	return o.Bucket
 }
 
-// EffectOf returns the effect of a command by RFC 0049's list of idempotent operations.
-func EffectOf(op memd.Opcode) retry.Effect {
+// IdempotencyOf returns the effect of a command by RFC 0049's list of idempotent operations.
+func IdempotencyOf(op memd.Opcode) retry.Idempotency {
 	switch op { //nolint:exhaustive // the list names the commands that are idempotent; all others are not
 	case memd.OpGet, memd.OpGetReplica, memd.OpObserve, memd.OpObserveSeqno, memd.OpNoop, memd.OpGetClusterConfig,
 		memd.OpCollectionsManifest, memd.OpCollectionID, memd.OpScopeID, memd.OpSubdocMultiLookup, memd.OpSubdocGet, memd.OpSubdocExists,
 		memd.OpSubdocGetCount, memd.OpGetMeta, memd.OpGetRandom, memd.OpStat:
-		return retry.EffectReadOnly
+		return retry.ReadOnly
 	}
-	return retry.EffectNotIdempotent
+	return retry.NotIdempotent
 }
 
 // Result is the answer to an operation that succeeded.

@@ -312,12 +312,12 @@ func TestWhatOpensABreaker(t *testing.T) {
 	}
 }
 
-// The canary is a NOOP of the client's own, never an operation, however long its answer takes.
+// The probe is a NOOP of the client's own, never an operation, however long its answer takes.
 func TestAnOperationIsNeverACanary(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		openBreaker(w)
 		w.nodes["a"].Change(func() { w.nodes["a"].Script = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false } })
-		<-time.After(110 * ms) // the canary is under way
+		<-time.After(110 * ms) // the probe is under way
 		w.ClearLog()
 		for range 5 {
 			<-time.After(100 * ms)
@@ -338,7 +338,7 @@ func TestABreakerStaysOpenUntilItsCanaryIsAnswered(t *testing.T) {
 		openBreaker(w)
 		w.nodes["a"].Refuse(true)
 		w.nodes["a"].Cut()
-		<-time.After(500 * ms) // there is no connection for a canary
+		<-time.After(500 * ms) // there is no connection for a half-open probe
 		w.nodes["a"].Refuse(false)
 		w.ClearLog()
 		if _, err := w.do(w.increment(keyOf0)); err != nil {

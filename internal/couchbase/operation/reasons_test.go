@@ -119,7 +119,7 @@ func TestTheWaitForANewNodeEndsWithItsFirstDial(t *testing.T) {
 
 // breaks makes a breaker that one timeout opens, for 100 ms.
 func breaks(_ *world, c *cluster.Config, _ *operation.Config) {
-	c.Breaker = &cluster.Breaker{Options: retry.BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: 100 * ms}}
+	c.Breaker = &cluster.Breaker{Options: retry.BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, OpenTimeout: 100 * ms}}
 }
 
 // openBreaker opens the breaker of node a by an operation that it does not answer. Then the node answers again.
@@ -189,11 +189,11 @@ func (p path) refused(w *world, err *operation.Error, declines bool) {
 	if err == nil || p.kind != nil && !errors.Is(err, p.kind) || errors.Is(err, operation.ErrTimeout) {
 		w.t.Fatalf("the error is %v", err)
 	}
-	why := retry.WhyNotRetryable
+	stop := retry.StopNotRetryable
 	if declines && !p.never {
-		why = retry.WhyStrategyDeclined
+		stop = retry.StopStrategyDeclined
 	}
-	equal(w.t, "decisions", w.log.all(), []string{fmt.Sprintf("0 %s %v 0s", p.reason, why)})
+	equal(w.t, "decisions", w.log.all(), []string{fmt.Sprintf("0 %s %v 0s", p.reason, stop)})
 	requests := 0
 	if p.sent {
 		requests = 1
@@ -233,9 +233,9 @@ func (p path) retried(w *world, err *operation.Error, delay func(int) time.Durat
 		want = append(want, fmt.Sprintf("%v@%s", at, cmp.Or(p.host, "a")))
 	}
 	got := w.where()
-	if p.reason == "CIRCUIT_BREAKER_OPEN" { // the canary comes before the operation
+	if p.reason == "CIRCUIT_BREAKER_OPEN" { // the probe comes before the operation
 		if log := w.Log(); log[0].Request.Opcode != memd.OpNoop {
-			w.t.Errorf("the canary is %v", log[0])
+			w.t.Errorf("the probe is %v", log[0])
 		}
 		want = append([]string{want[0]}, want...)
 	}
@@ -281,11 +281,11 @@ func TestAConnectionThatIsLostInFlight(t *testing.T) {
 					if !errors.Is(err, operation.ErrRequestCanceled) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous == idempotent {
 						t.Errorf("%v, ambiguous %v", err, err.Ambiguous)
 					}
-					why := retry.WhyNotIdempotent
+					stop := retry.StopNotIdempotent
 					if s.declines {
-						why = retry.WhyStrategyDeclined
+						stop = retry.StopStrategyDeclined
 					}
-					equal(t, "decisions", w.log.all(), []string{fmt.Sprintf("0 SOCKET_CLOSED_WHILE_IN_FLIGHT %v 0s", why)})
+					equal(t, "decisions", w.log.all(), []string{fmt.Sprintf("0 SOCKET_CLOSED_WHILE_IN_FLIGHT %v 0s", stop)})
 				}, func(w *world, _ *cluster.Config, _ *operation.Config) { at = w })
 			})
 		}

@@ -106,12 +106,12 @@ func TestAContextThatAStrategyKeeps(t *testing.T) {
 func TestAStrategyThatTheEngineRefuses(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		q := w.get(keyOf0)
-		q.Strategy = retry.Limited(0, retry.Once())
+		q.Strategy = retry.Limited(0, retry.RetryOnce())
 		if _, err := w.do(q); !errors.Is(err, operation.ErrInvalidArgument) || len(w.Log()) != 0 {
 			t.Error(err)
 		}
 	})
-	if _, err := operation.NewRunner(operation.Config{Strategy: retry.Limited(0, retry.Once())}); err == nil {
+	if _, err := operation.NewRunner(operation.Config{Strategy: retry.Limited(0, retry.RetryOnce())}); err == nil {
 		t.Error("New accepts it")
 	}
 }

@@ -194,7 +194,7 @@ func TestTheTextOfAnError(t *testing.T) {
 		},
 		{"an ambiguous timeout", silence, func(*operation.Operation) {}, "increment: ambiguous timeout after 2.5s; the operation may have been applied: "},
 		{"an unambiguous timeout", status(memd.StatusLocked, always), func(*operation.Operation) {}, "increment: unambiguous timeout after 2.5s: document locked ("},
-		{"a strategy that the engine refuses", nil, func(q *operation.Operation) { q.Strategy = retry.Limited(0, retry.Once()) }, "increment: invalid argument: retry: "},
+		{"a strategy that the engine refuses", nil, func(q *operation.Operation) { q.Strategy = retry.Limited(0, retry.RetryOnce()) }, "increment: invalid argument: retry: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, c.script, func(w *world) {

@@ -31,7 +31,7 @@ func TestAReplyThatCannotBeInflated(t *testing.T) {
 				if err.Ambiguous == idempotent || err.DispatchedTo != "a:11210" || len(w.Log()) != 1 {
 					t.Errorf("ambiguous %v, dispatched to %q, requests %v", err.Ambiguous, err.DispatchedTo, w.requests())
 				}
-				equal(t, "decisions", w.log.all(), []string{fmt.Sprintf("0 %v %v 0s", retry.ReasonUnknown, retry.WhyNotRetryable)})
+				equal(t, "decisions", w.log.all(), []string{fmt.Sprintf("0 %v %v 0s", retry.ReasonUnknown, retry.StopNotRetryable)})
 				if _, err := w.do(w.get(keyOf0)); err != nil {
 					t.Errorf("the next operation, on a new connection: %v", err)
 				}

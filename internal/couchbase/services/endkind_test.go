@@ -58,7 +58,7 @@ func TestALateTimer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = engine.Do(context.Background(), retry.Operation{Effect: retry.EffectReadOnly}, func(context.Context, int) retry.Failure {
+		err = engine.Do(context.Background(), retry.Operation{Idempotency: retry.ReadOnly}, func(context.Context, int) retry.Failure {
 			return retry.Failure{Err: c.err, Reason: couchbasereason.SocketNotAvailable, Stage: retry.StageDispatch}
 		})
 		var e *Error

@@ -73,13 +73,13 @@ func failed(r *Request, late bool, err error) error {
 		}
 	}
 	var ended error
-	switch history.Why() { //nolint:exhaustive // the others are no end of the context
-	case retry.WhyCancelled:
+	switch history.StopReason() { //nolint:exhaustive // the others are no end of the context
+	case retry.StopCancelled:
 		ended = context.Canceled
 		if errors.Is(err, ErrClosed) {
 			ended = ErrClosed
 		}
-	case retry.WhyDeadlineWouldPass:
+	case retry.StopDeadlineWouldPass:
 		ended = context.DeadlineExceeded
 	}
 	final := history.Last()
@@ -117,7 +117,7 @@ func endKind(ended error, f *retry.Failure, outcomeKnown bool) Kind {
 // A statement that changes documents may have changed some of them.
 func endedEarly(x *exchange, f *retry.Failure) *Error {
 	e := &Error{
-		Service: x.request.Service, Address: x.address, Err: f.Err, OutcomeKnown: x.request.Effect != retry.EffectNotIdempotent,
+		Service: x.request.Service, Address: x.address, Err: f.Err, OutcomeKnown: x.request.Idempotency != retry.NotIdempotent,
 	}
 	errors.As(f.Err, &e.Answer)
 	e.Kind = endKind(x.parent.Err(), f, e.OutcomeKnown)
@@ -168,7 +168,7 @@ func reasons(history *retry.Error) []retry.Reason {
 				add(o.Reason)
 			}
 		}
-		if a.Why == retry.WhyRetried || a.Why == retry.WhyDeadlineWouldPass {
+		if a.StopReason == retry.NotStopped || a.StopReason == retry.StopDeadlineWouldPass {
 			add(a.Reason)
 		}
 	}

@@ -28,7 +28,7 @@ func TestACompressedAnswerIsRead(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, _ := cluster.client(t)
 				defer c.Close()
-				rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+				rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 				if err != nil && name == "whole" || err == nil && name == "cut" {
 					t.Fatal(err)
 				}
@@ -71,7 +71,7 @@ func TestACompressedAnswerThatIsNoJSONIsUnknown(t *testing.T) {
 		cluster.serve(t, "a:1", node)
 		c, log := cluster.client(t)
 		defer c.Close()
-		_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		_, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err == nil || node.count() != 1 || log.String() != "UNKNOWN answered -> not retryable" {
 			t.Errorf("%v, %d requests, log:\n%v", err, node.count(), log)
 		}

@@ -143,7 +143,7 @@ func (l *eventLog) String() string {
 	defer l.mu.Unlock()
 	var lines []string
 	for _, e := range l.events {
-		lines = append(lines, fmt.Sprintf("%v %v -> %v", e.Reason, e.Stage, e.Why))
+		lines = append(lines, fmt.Sprintf("%v %v -> %v", e.Reason, e.Stage, e.StopReason))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -227,14 +227,14 @@ func bubble(t *testing.T, f func(t *testing.T, cluster *fakeCluster)) {
 }
 
 // stream sends a request for rows.
-func stream(c *Client, service clustermap.Service, effect retry.Effect) (*Rows, error) {
-	return c.Stream(context.Background(), streamRequest(service, effect))
+func stream(c *Client, service clustermap.Service, idempotency retry.Idempotency) (*Rows, error) {
+	return c.Stream(context.Background(), streamRequest(service, idempotency))
 }
 
-func streamRequest(service clustermap.Service, effect retry.Effect) *Request {
+func streamRequest(service clustermap.Service, idempotency retry.Idempotency) *Request {
 	return &Request{
 		Call: Call{Name: "test", Timeout: 10 * time.Second}, Service: service, Method: http.MethodPost, Path: "/query/service",
-		Body: Fixed([]byte(`{"statement":"x"}`)), Effect: effect,
+		Body: Fixed([]byte(`{"statement":"x"}`)), Idempotency: idempotency,
 	}
 }
 

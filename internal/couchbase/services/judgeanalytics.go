@@ -16,7 +16,7 @@ func judgeAnalytics(r *Request, a *Answer) (verdict, bool) {
 	case 23000, 23003, 23007:
 		v.reason = couchbasereason.AnalyticsTemporaryFailure
 	case 21002: // the service's own timeout
-		if r.Effect == retry.EffectReadOnly {
+		if r.Idempotency == retry.ReadOnly {
 			v.kind = KindUnambiguousTimeout
 		} else {
 			v.unsettled = true

@@ -17,7 +17,7 @@ func judgeQuery(r *Request, a *Answer) (verdict, bool) {
 	switch {
 	case first.Code == 1080:
 		// The service's own timeout. RFC 0058: a statement that may have changed something is ambiguous.
-		if r.Effect == retry.EffectReadOnly {
+		if r.Idempotency == retry.ReadOnly {
 			v.kind = KindUnambiguousTimeout
 		} else {
 			v.kind, v.unsettled = KindAmbiguousTimeout, true
@@ -114,6 +114,6 @@ func judgeStatus(r *Request, a *Answer) (verdict, bool) {
 	case a.Status == 401 || a.Status == 403:
 		return verdict{kind: KindAuthenticationFailure}, true
 	default:
-		return verdict{kind: KindOther, unsettled: a.Status >= 500 && r.Effect == retry.EffectNotIdempotent}, true
+		return verdict{kind: KindOther, unsettled: a.Status >= 500 && r.Idempotency == retry.NotIdempotent}, true
 	}
 }

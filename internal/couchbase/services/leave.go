@@ -73,7 +73,7 @@ func (x *exchange) watch(newer <-chan struct{}) {
 
 // connected is called when the exchange has a connection. It reports whether the request may be written.
 func (x *exchange) connected() bool {
-	if x.request.Effect == retry.EffectNotIdempotent {
+	if x.request.Idempotency == retry.NotIdempotent {
 		return x.departure.commit()
 	}
 	return x.departure.state.Load() != departed

@@ -38,7 +38,7 @@ func TestWithoutAMap(t *testing.T) {
 				c, _ := cluster.client(t, func(c *Config) { c.Nodes = notOpenNodes{tc.kind} })
 				defer c.Close()
 				begin := time.Now()
-				_, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+				_, err := stream(c, clustermap.Query, retry.NotIdempotent)
 				var e *Error
 				if !errors.As(err, &e) || e.Kind != tc.want || e.Cause != tc.cause || !errors.Is(err, io.ErrNoProgress) || !e.OutcomeKnown {
 					t.Errorf("%+v", err)

@@ -38,8 +38,8 @@ func TestWhetherTheOutcomeOfARefusedRequestIsKnown(t *testing.T) {
 		{"management 500", clustermap.Management, 500, "", false},
 		{"management 400", clustermap.Management, 400, "no", true},
 	} {
-		for _, effect := range []retry.Effect{retry.EffectReadOnly, retry.EffectNotIdempotent} {
-			t.Run(c.name+", "+effect.String(), func(t *testing.T) {
+		for _, idempotency := range []retry.Idempotency{retry.ReadOnly, retry.NotIdempotent} {
+			t.Run(c.name+", "+idempotency.String(), func(t *testing.T) {
 				bubble(t, func(t *testing.T, cluster *fakeCluster) {
 					node := answers(status(c.status, c.body))
 					cluster.serve(t, "a:1", node)
@@ -47,12 +47,12 @@ func TestWhetherTheOutcomeOfARefusedRequestIsKnown(t *testing.T) {
 					defer client.Close()
 					var err error
 					if c.service == clustermap.Management {
-						_, err = client.Do(t.Context(), &Request{Call: Call{Timeout: time.Second}, Service: c.service, Method: http.MethodPost, Path: "/x", Effect: effect})
+						_, err = client.Do(t.Context(), &Request{Call: Call{Timeout: time.Second}, Service: c.service, Method: http.MethodPost, Path: "/x", Idempotency: idempotency})
 					} else {
-						_, err = stream(client, c.service, effect)
+						_, err = stream(client, c.service, idempotency)
 					}
 					var e *Error
-					if !errors.As(err, &e) || e.OutcomeKnown != (c.known || effect == retry.EffectReadOnly) || node.count() != 1 {
+					if !errors.As(err, &e) || e.OutcomeKnown != (c.known || idempotency == retry.ReadOnly) || node.count() != 1 {
 						t.Errorf("%+v, %d requests", err, node.count())
 					}
 				})

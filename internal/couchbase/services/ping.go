@@ -28,7 +28,7 @@ type Pong struct {
 // An HTTP status that is not 200 is an error.
 func (c *Client) Ping(ctx context.Context, service clustermap.Service, address string, timeout time.Duration) Pong {
 	var p Pong
-	r := &Request{Service: service, Method: http.MethodGet, Path: pingPaths[service], Effect: retry.EffectReadOnly}
+	r := &Request{Service: service, Method: http.MethodGet, Path: pingPaths[service], Idempotency: retry.ReadOnly}
 	r.Timeout, r.Address, r.Name = timeout, address, "ping"
 	r.OnDispatch = func(d Dispatch) func(error) { p.Local, p.Remote = d.Local, d.Remote; return nil }
 	if p.Err = r.check(); p.Err != nil {

@@ -31,7 +31,7 @@ type Query struct {
 func (c *Client) Query(ctx context.Context, q *Query) (*Rows, error) {
 	r := &Request{Call: q.Call, Service: clustermap.Query, Method: http.MethodPost, Path: "/query/service"}
 	if q.ReadOnly {
-		r.Effect = retry.EffectReadOnly
+		r.Idempotency = retry.ReadOnly
 	}
 	rows := &Rows{judge: judgeQuery}
 	if q.Adhoc {
@@ -110,11 +110,11 @@ func (c *Client) prepareAndRunAtOnce(ctx context.Context, n int, q *Query, r *Re
 // prepare prepares a statement, for services that know it by its name on one node only.
 func (c *Client) prepare(ctx context.Context, n int, q *Query, r *Request) (*prepared, *retry.Failure) {
 	request := *r
-	request.Effect = retry.EffectReadOnly
+	request.Idempotency = retry.ReadOnly
 	request.Body = q.body("statement", "PREPARE "+q.Statement)
 	rows := &Rows{judge: judgeQuery}
 	if failure := c.attempt(ctx, n, &request, rows.open); failure != nil {
-		failure.Effect = retry.EffectReadOnly
+		failure.Idempotency = retry.ReadOnly
 		return nil, failure
 	}
 	defer rows.Close()
@@ -127,7 +127,7 @@ func (c *Client) prepare(ctx context.Context, n int, q *Query, r *Request) (*pre
 		if err == nil {
 			err = &Answer{Kind: KindPreparedStatementFailure, Status: http.StatusOK, err: errors.New("the answer to PREPARE has no name")}
 		}
-		return nil, &retry.Failure{Err: err, Stage: retry.StageResponded, Effect: retry.EffectReadOnly, Endpoint: rows.Address()}
+		return nil, &retry.Failure{Err: err, Stage: retry.StageResponded, Idempotency: retry.ReadOnly, Endpoint: rows.Address()}
 	}
 	rows.Next() // so that the connection can be used again
 	return &prepared{key: statementKey{q.Statement, q.Context}, name: row.Name, plan: row.Plan}, nil

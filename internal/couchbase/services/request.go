@@ -53,8 +53,8 @@ type Request struct {
 	Body func(left time.Duration) ([]byte, error)
 	// WithRows means that Timeout is the time of all rows too.
 	WithRows bool
-	// Effect is retry.EffectReadOnly for all that changes nothing.
-	Effect retry.Effect
+	// Idempotency is retry.ReadOnly for all that changes nothing.
+	Idempotency retry.Idempotency
 }
 
 // check refuses a request that cannot be sent.

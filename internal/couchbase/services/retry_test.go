@@ -84,15 +84,15 @@ func TestAnswersThatAreRetried(t *testing.T) {
 		{"views 400", clustermap.Views, 400, `{"error":"query_parse_error"}`, "", KindOther},
 	}
 	for _, tc := range cases {
-		for _, effect := range []retry.Effect{retry.EffectReadOnly, retry.EffectNotIdempotent} {
-			t.Run(tc.name+", "+effect.String(), func(t *testing.T) {
+		for _, idempotency := range []retry.Idempotency{retry.ReadOnly, retry.NotIdempotent} {
+			t.Run(tc.name+", "+idempotency.String(), func(t *testing.T) {
 				bubble(t, func(t *testing.T, cluster *fakeCluster) {
 					good := `{"` + rowFields[tc.service] + `":[1]}`
 					node := answers(status(tc.status, tc.body), status(200, good))
 					cluster.serve(t, "a:1", node)
 					c, log := cluster.client(t)
 					defer c.Close()
-					rows, err := stream(c, tc.service, effect)
+					rows, err := stream(c, tc.service, idempotency)
 					if tc.want == "" {
 						if want := "UNKNOWN answered -> not retryable"; !strings.HasPrefix(log.String(), want) || node.count() != 1 || kindOf(err) != tc.kind {
 							t.Errorf("kind %v, %d requests, log:\n%v", kindOf(err), node.count(), log)
@@ -148,11 +148,11 @@ func TestManagementAnswers(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, log := cluster.client(t)
 				defer c.Close()
-				effect := retry.EffectNotIdempotent
+				idempotency := retry.NotIdempotent
 				if tc.method == "GET" {
-					effect = retry.EffectReadOnly
+					idempotency = retry.ReadOnly
 				}
-				reply, err := c.Do(t.Context(), &Request{Call: Call{Timeout: time.Second}, Service: tc.service, Method: tc.method, Path: "/x", Effect: effect})
+				reply, err := c.Do(t.Context(), &Request{Call: Call{Timeout: time.Second}, Service: tc.service, Method: tc.method, Path: "/x", Idempotency: idempotency})
 				switch {
 				case tc.retried && (err != nil || string(reply.Body) != "{}" || !strings.HasPrefix(log.String(), "SERVICE_RESPONSE_CODE_INDICATED")):
 					t.Errorf("%v, log:\n%v", err, log)
@@ -179,7 +179,7 @@ func TestAConnectionThatIsLostAfterSending(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, log := cluster.client(t)
 				defer c.Close()
-				rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+				rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 				if err != nil || len(all(rows)) != 1 || node.count() != 2 {
 					t.Errorf("%v, %d requests", err, node.count())
 				}
@@ -192,7 +192,7 @@ func TestAConnectionThatIsLostAfterSending(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, _ := cluster.client(t)
 				defer c.Close()
-				_, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+				_, err := stream(c, clustermap.Query, retry.NotIdempotent)
 				var e *Error
 				if !errors.As(err, &e) || e.Kind != KindRequestCancelled || e.OutcomeKnown || node.count() != 1 {
 					t.Errorf("%v, %d requests", err, node.count())
@@ -214,7 +214,7 @@ func TestADeliveredRowRulesOutARetry(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, _ := cluster.client(t)
 				defer c.Close()
-				rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+				rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -234,7 +234,7 @@ func TestARequestThatWasNotSentIsRetriedWhateverItDoes(t *testing.T) {
 		time.AfterFunc(time.Second, func() { l.Refuse(false) })
 		c, log := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 || node.count() != 1 {
 			t.Errorf("%v, %d requests", err, node.count())
 		}
@@ -256,7 +256,7 @@ func TestANewerMapEndsTheWaitForANode(t *testing.T) {
 			cluster.publish("a:1")
 		})
 		begin := time.Now()
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 || time.Since(begin) != 20*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
@@ -271,7 +271,7 @@ func TestNoNodeOffersTheServiceUntilTheTimeout(t *testing.T) {
 		c, _ := cluster.client(t)
 		defer c.Close()
 		begin := time.Now()
-		_, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		_, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != KindUnambiguousTimeout || e.Cause != KindServiceNotAvailable || time.Since(begin).Round(time.Second) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
@@ -288,7 +288,7 @@ func TestABucketThatCannotHaveTheServiceIsSaidAtOnce(t *testing.T) {
 		c, _ := cluster.client(t)
 		defer c.Close()
 		begin := time.Now()
-		_, err := stream(c, clustermap.Views, retry.EffectReadOnly)
+		_, err := stream(c, clustermap.Views, retry.ReadOnly)
 		if kindOf(err) != KindServiceNotAvailable || time.Since(begin) != 0 {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
@@ -319,7 +319,7 @@ func TestANodeThatLeavesMayAnswer(t *testing.T) {
 				defer client.Close()
 				time.AfterFunc(time.Second, func() { cluster.publish("b:1") })
 				begin := time.Now()
-				rows, err := stream(client, clustermap.Query, retry.EffectNotIdempotent)
+				rows, err := stream(client, clustermap.Query, retry.NotIdempotent)
 				if took := time.Since(begin) - time.Second; (err == nil) != c.ok || took != c.ends || c.ok && len(all(rows)) != 1 {
 					t.Errorf("%v, %v after the node has left", err, took)
 				}
@@ -335,7 +335,7 @@ func TestANodeThatLeavesBeforeTheWrite(t *testing.T) {
 		cluster.serve(t, "a:1", answers(func(http.ResponseWriter, *http.Request) { asked = true }))
 		client, _ := cluster.client(t)
 		defer client.Close()
-		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.EffectNotIdempotent), "a:1", Offer{})
+		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.NotIdempotent), "a:1", Offer{})
 		x.departure.state.Store(departed)
 		failure := x.send([]byte("{}"))
 		if failure == nil || failure.Stage != retry.StageDispatch || asked {
@@ -376,7 +376,7 @@ func TestRowsOfANodeThatLeaves(t *testing.T) {
 				}))
 				client, _ := cluster.client(t)
 				defer client.Close()
-				rows, err := stream(client, clustermap.Query, retry.EffectReadOnly)
+				rows, err := stream(client, clustermap.Query, retry.ReadOnly)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -400,7 +400,7 @@ func TestANodeThatLeavesBeforeTheFirstRow(t *testing.T) {
 		cluster.serve(t, "a:1", answers(status(200, oneRow)))
 		client, _ := cluster.client(t)
 		defer client.Close()
-		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.EffectReadOnly), "a:1", Offer{})
+		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.ReadOnly), "a:1", Offer{})
 		if failure := x.send([]byte("{}")); failure != nil {
 			t.Fatal(failure.Err)
 		}
@@ -424,7 +424,7 @@ func TestANodeThatLeavesEndsItsRequests(t *testing.T) {
 			cluster.publish("b:1")
 		})
 		begin := time.Now()
-		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err != nil || len(all(rows)) != 1 || time.Since(begin) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
@@ -447,7 +447,7 @@ func TestANodeThatLeavesEndsItsRequests(t *testing.T) {
 		})
 		defer c.Close()
 		time.AfterFunc(time.Second, func() { cluster.publish("b:1") })
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 {
 			t.Errorf("%v", err)
 		}

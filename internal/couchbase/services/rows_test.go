@@ -157,7 +157,7 @@ func TestWhatStandsBesideTheRows(t *testing.T) {
 		cluster.serve(t, "a:1", answers(status(200, `{"signature":"s","results":[1,2],"status":"success","metrics":{"n":2}}`)))
 		c, _ := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestErrorsThatStandBeforeTheRowsEndTheAttempt(t *testing.T) {
 		cluster.serve(t, "a:1", node)
 		c, _ := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 || node.count() != 2 {
 			t.Errorf("%v, %d requests", err, node.count())
 		}
@@ -191,7 +191,7 @@ func TestAPartialSearchResultIsNoError(t *testing.T) {
 		cluster.serve(t, "a:1", answers(status(200, `{"status":{"total":2,"failed":1,"successful":1,"errors":{"p":"e"}},"hits":[{"id":"x"}]}`)))
 		c, _ := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Search, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Search, retry.ReadOnly)
 		if err != nil || len(all(rows)) != 1 || rows.Err() != nil {
 			t.Errorf("%v", err)
 		}
@@ -206,7 +206,7 @@ func TestACompleteAnswerThatIsNoJSONIsUnknown(t *testing.T) {
 				cluster.serve(t, "a:1", node)
 				c, log := cluster.client(t)
 				defer c.Close()
-				rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+				rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 				if strings.Contains(body, "[1") && err == nil { // the number could go on, so it is no row yet
 					t.Errorf("rows %v", all(rows))
 				}
@@ -227,7 +227,7 @@ func TestClosingAResultEndsItsRequest(t *testing.T) {
 			close(ended)
 		}))
 		c, _ := cluster.client(t)
-		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Conte
 		return nil, err
 	}
 	l := c.live(ctx, r.Timeout)
-	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Effect: r.Effect}
+	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Idempotency: r.Idempotency}
 	err := c.engine.Do(l, operation, func(ctx context.Context, n int) retry.Failure { //nolint:contextcheck // l is made from ctx
 		if failure := attempt(ctx, n); failure != nil {
 			return *failure
@@ -67,7 +67,7 @@ func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
 	none := &retry.Failure{Stage: retry.StageDispatch, Wake: offer.Newer}
 	switch {
 	case c.closed.Err() != nil: // the end of ctx may come a moment later
-		none.Err, none.Refuse = &Answer{Kind: KindClosed, err: ErrClosed}, retry.WhyNoServer
+		none.Err, none.Stop = &Answer{Kind: KindClosed, err: ErrClosed}, retry.StopNoServer
 		return "", none
 	case offer.NotOpen != nil:
 		return "", offer.NotOpen.failure(none)
@@ -76,7 +76,7 @@ func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
 		none.Reason = couchbasereason.ServiceNotAvailable
 		if offer.Never {
 			none.Err = fmt.Errorf("buckets of this type have no service %v", r.Service)
-			none.Refuse = retry.WhyNoServer
+			none.Stop = retry.StopNoServer
 		}
 		return "", none
 	case r.Address == "":
@@ -100,7 +100,7 @@ func (n *NotOpen) failure(f *retry.Failure) *retry.Failure {
 	}
 	f.Err, f.Reason = &Answer{Kind: n.Kind, err: err}, couchbasereason.BucketOpening
 	if n.Kind == KindAuthenticationFailure || n.Kind == KindClosed {
-		f.Refuse = retry.WhyNoServer
+		f.Stop = retry.StopNoServer
 	}
 	return f
 }

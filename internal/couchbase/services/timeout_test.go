@@ -17,20 +17,20 @@ import (
 
 func TestTimeoutsAreAmbiguousByTheAttemptsThatWereMade(t *testing.T) {
 	cases := []struct {
-		name   string
-		node   http.HandlerFunc
-		effect retry.Effect
-		kind   Kind
-		cause  Kind
+		name        string
+		node        http.HandlerFunc
+		idempotency retry.Idempotency
+		kind        Kind
+		cause       Kind
 	}{
-		{"no answer, read only", silent, retry.EffectReadOnly, KindUnambiguousTimeout, KindOther},
-		{"no answer, not idempotent", silent, retry.EffectNotIdempotent, KindAmbiguousTimeout, KindOther},
+		{"no answer, read only", silent, retry.ReadOnly, KindUnambiguousTimeout, KindOther},
+		{"no answer, not idempotent", silent, retry.NotIdempotent, KindAmbiguousTimeout, KindOther},
 		{
-			"each answer means that nothing was applied", status(500, `{"errors":[{"code":4040,"msg":"m"}]}`), retry.EffectNotIdempotent,
+			"each answer means that nothing was applied", status(500, `{"errors":[{"code":4040,"msg":"m"}]}`), retry.NotIdempotent,
 			KindUnambiguousTimeout, KindPreparedStatementFailure,
 		},
-		{"1080, read only", status(200, `{"errors":[{"code":1080,"msg":"Timeout"}]}`), retry.EffectReadOnly, KindUnambiguousTimeout, KindOther},
-		{"1080, not idempotent", status(200, `{"errors":[{"code":1080,"msg":"Timeout"}]}`), retry.EffectNotIdempotent, KindAmbiguousTimeout, KindOther},
+		{"1080, read only", status(200, `{"errors":[{"code":1080,"msg":"Timeout"}]}`), retry.ReadOnly, KindUnambiguousTimeout, KindOther},
+		{"1080, not idempotent", status(200, `{"errors":[{"code":1080,"msg":"Timeout"}]}`), retry.NotIdempotent, KindAmbiguousTimeout, KindOther},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTimeoutsAreAmbiguousByTheAttemptsThatWereMade(t *testing.T) {
 				cluster.serve(t, "a:1", tc.node)
 				c, _ := cluster.client(t)
 				defer c.Close()
-				_, err := stream(c, clustermap.Query, tc.effect)
+				_, err := stream(c, clustermap.Query, tc.idempotency)
 				var e *Error
 				if !errors.As(err, &e) || e.Kind != tc.kind || e.Cause != tc.cause || e.OutcomeKnown != (tc.kind == KindUnambiguousTimeout) {
 					t.Fatalf("%+v", err)
@@ -95,7 +95,7 @@ func TestTheEndOfTheContextClosesTheRequest(t *testing.T) {
 				defer c.Close()
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
-				rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.EffectReadOnly))
+				rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.ReadOnly))
 				if begun && err == nil {
 					all(rows)
 					err = rows.Err()
@@ -113,20 +113,20 @@ func TestTheEndOfTheContextClosesTheRequest(t *testing.T) {
 }
 
 func TestTheTimeoutEndsTheReadingOfRows(t *testing.T) {
-	for effect, kind := range map[retry.Effect]Kind{
-		retry.EffectReadOnly: KindUnambiguousTimeout, retry.EffectNotIdempotent: KindAmbiguousTimeout,
+	for idempotency, kind := range map[retry.Idempotency]Kind{
+		retry.ReadOnly: KindUnambiguousTimeout, retry.NotIdempotent: KindAmbiguousTimeout,
 	} {
 		bubble(t, func(t *testing.T, cluster *fakeCluster) {
 			cluster.serve(t, "a:1", stalled)
 			c, _ := cluster.client(t)
 			defer c.Close()
 			begin := time.Now()
-			rows, err := stream(c, clustermap.Query, effect)
+			rows, err := stream(c, clustermap.Query, idempotency)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := all(rows); len(got) != 1 || kindOf(rows.Err()) != kind || time.Since(begin) != 10*time.Second {
-				t.Errorf("%v: rows %v, %v after %v", effect, got, rows.Err(), time.Since(begin))
+				t.Errorf("%v: rows %v, %v after %v", idempotency, got, rows.Err(), time.Since(begin))
 			}
 			if !errors.Is(rows.Err(), context.DeadlineExceeded) {
 				t.Errorf("%v", rows.Err())
@@ -148,7 +148,7 @@ func TestAResultThatNobodyClosesLeavesNothingAfterItsTimeout(t *testing.T) {
 		cluster.serve(t, "a:1", stalled)
 		c, _ := cluster.client(t)
 		for range 20 {
-			if _, err := stream(c, clustermap.Query, retry.EffectReadOnly); err != nil {
+			if _, err := stream(c, clustermap.Query, retry.ReadOnly); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -172,7 +172,7 @@ func TestCloseEndsAllOperations(t *testing.T) {
 		open := make(chan error, 30)
 		for range 10 {
 			go func() {
-				r := streamRequest(clustermap.Query, retry.EffectReadOnly)
+				r := streamRequest(clustermap.Query, retry.ReadOnly)
 				r.Address = "a:1"
 				rows, err := c.Stream(context.Background(), r)
 				if err == nil {
@@ -182,13 +182,13 @@ func TestCloseEndsAllOperations(t *testing.T) {
 				open <- err
 			}()
 			go func() {
-				r := streamRequest(clustermap.Query, retry.EffectReadOnly)
+				r := streamRequest(clustermap.Query, retry.ReadOnly)
 				r.Address = "b:1"
 				_, err := c.Stream(context.Background(), r)
 				open <- err
 			}()
 			go func() { // waits for a retry
-				r := streamRequest(clustermap.Query, retry.EffectReadOnly)
+				r := streamRequest(clustermap.Query, retry.ReadOnly)
 				r.Address = "c:1"
 				_, err := c.Stream(context.Background(), r)
 				open <- err
@@ -208,7 +208,7 @@ func TestCloseEndsAllOperations(t *testing.T) {
 		if time.Since(begin) != 0 {
 			t.Errorf("the last operation ended after %v", time.Since(begin))
 		}
-		if _, err := stream(c, clustermap.Query, retry.EffectReadOnly); kindOf(err) != KindClosed {
+		if _, err := stream(c, clustermap.Query, retry.ReadOnly); kindOf(err) != KindClosed {
 			t.Errorf("an operation of a closed client: %v", err)
 		}
 	})
@@ -221,7 +221,7 @@ func TestCancelledWaitsLeaveNoGoroutine(t *testing.T) {
 		done := make(chan error, 200)
 		for range 200 {
 			go func() {
-				_, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.EffectReadOnly))
+				_, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.ReadOnly))
 				done <- err
 			}()
 		}
@@ -244,7 +244,7 @@ func TestCloseEndsConnectionsThatAreBeingMade(t *testing.T) {
 		})
 		done := make(chan error)
 		go func() {
-			_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			_, err := stream(c, clustermap.Query, retry.ReadOnly)
 			done <- err
 		}()
 		<-time.After(time.Second)
@@ -278,7 +278,7 @@ func TestEachRowGetsTheWholeTime(t *testing.T) {
 		c, _ := cluster.client(t)
 		defer c.Close()
 		begin := time.Now()
-		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestEachRowGetsTheWholeTime(t *testing.T) {
 		defer c.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
-		rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.EffectReadOnly))
+		rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.ReadOnly))
 		if err != nil {
 			t.Fatal(err)
 		}

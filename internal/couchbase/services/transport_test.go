@@ -33,7 +33,7 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 		}, status(200, `{"rows":[1]}`)))
 		c, log := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Views, retry.EffectReadOnly)
+		rows, err := stream(c, clustermap.Views, retry.ReadOnly)
 		if err != nil || len(all(rows)) != 1 || other.count() != 0 {
 			t.Errorf("%v, %d requests went to the other node", err, other.count())
 		}
@@ -67,7 +67,7 @@ func TestCredentials(t *testing.T) {
 					}
 				})
 				defer c.Close()
-				_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+				_, err := stream(c, clustermap.Query, retry.ReadOnly)
 				if got := node.requests[0].header.Get("Authorization"); got != tc.want || kindOf(err) != KindAuthenticationFailure || node.count() != 1 {
 					t.Errorf("%q, %v, %d requests", got, err, node.count())
 				}
@@ -82,7 +82,7 @@ func TestCredentials(t *testing.T) {
 				c.Credential = func(clustermap.Service, string) (Credential, error) { return Credential{}, io.ErrNoProgress }
 			})
 			defer c.Close()
-			_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			_, err := stream(c, clustermap.Query, retry.ReadOnly)
 			if kindOf(err) != KindAuthenticationFailure || !errors.Is(err, io.ErrNoProgress) || node.count() != 0 {
 				t.Errorf("%v, %d requests", err, node.count())
 			}
@@ -98,7 +98,7 @@ func TestNothingSecretStandsInErrors(t *testing.T) {
 			cluster.serve(t, "a:1", node)
 			c, _ := cluster.client(t)
 			defer c.Close()
-			_, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+			_, err := stream(c, clustermap.Query, retry.NotIdempotent)
 			if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "dXNlcj") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -119,7 +119,7 @@ func TestOnlyTheEngineRepeatsAGet(t *testing.T) {
 		for range 2 {
 			_, err := c.Do(t.Context(), &Request{
 				Call: Call{Timeout: time.Second}, Service: clustermap.Management, Method: http.MethodGet, Path: "/pools",
-				Effect: retry.EffectReadOnly,
+				Idempotency: retry.ReadOnly,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -142,11 +142,11 @@ func TestAPostIsNotRepeatedOnAConnectionThatBroke(t *testing.T) {
 		cluster.serve(t, "a:1", node)
 		c, _ := cluster.client(t)
 		defer c.Close()
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 {
 			t.Fatal(err)
 		}
-		if _, err = stream(c, clustermap.Query, retry.EffectNotIdempotent); kindOf(err) != KindRequestCancelled || node.count() != 2 {
+		if _, err = stream(c, clustermap.Query, retry.NotIdempotent); kindOf(err) != KindRequestCancelled || node.count() != 2 {
 			t.Errorf("%v, %d requests", err, node.count())
 		}
 		if cluster.dials.Load() != 1 {
@@ -159,7 +159,7 @@ func TestAnIdleConnectionIsClosedAfterASecond(t *testing.T) {
 	bubble(t, func(t *testing.T, cluster *fakeCluster) {
 		cluster.serve(t, "a:1", answers(status(200, oneRow)))
 		c, _ := cluster.client(t)
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestConnectingIsLimitedByItsTimeout(t *testing.T) {
 		})
 		defer c.Close()
 		begin := time.Now()
-		_, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		_, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err == nil || time.Since(begin).Round(time.Second) != 6*time.Second || !strings.HasPrefix(log.String(), "SOCKET_NOT_AVAILABLE before") {
 			t.Errorf("%v after %v, log:\n%v", err, time.Since(begin), log)
 		}
@@ -200,7 +200,7 @@ func TestANodeThatJustFailedIsAvoided(t *testing.T) {
 		c, log := cluster.client(t)
 		defer c.Close()
 		for range 100 {
-			rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+			rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 			if err != nil || len(all(rows)) != 1 {
 				t.Fatal(err)
 			}
@@ -212,7 +212,7 @@ func TestANodeThatJustFailedIsAvoided(t *testing.T) {
 		<-time.After(failedFor)
 		used := make(map[string]bool)
 		for range 100 {
-			rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+			rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestANodeThatAnswersAgainIsNotAvoided(t *testing.T) {
 		cluster.serve(t, "b:1", answers(status(200, oneRow)))
 		c, _ := cluster.client(t)
 		defer c.Close()
-		ofA := streamRequest(clustermap.Query, retry.EffectReadOnly)
+		ofA := streamRequest(clustermap.Query, retry.ReadOnly)
 		ofA.Address = "a:1"
 		rows, err := c.Stream(t.Context(), ofA) // the first attempt fails, the second one does not
 		if err != nil || len(all(rows)) != 1 {
@@ -240,7 +240,7 @@ func TestANodeThatAnswersAgainIsNotAvoided(t *testing.T) {
 		}
 		used := make(map[string]bool)
 		for range 100 {
-			rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			rows, err := stream(c, clustermap.Query, retry.ReadOnly)
 			if err != nil || len(all(rows)) != 1 {
 				t.Fatal(err)
 			}
@@ -299,7 +299,7 @@ func TestTLS(t *testing.T) {
 		c.TLS = &tls.Config{RootCAs: pool}
 	})
 	defer c.Close()
-	rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+	rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 	if err != nil || len(all(rows)) != 1 {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestTLS(t *testing.T) {
 		})
 		defer c.Close()
 		var unknown x509.UnknownAuthorityError
-		if _, err := stream(c, clustermap.Query, retry.EffectNotIdempotent); !errors.As(err, &unknown) || node.count() != 1 {
+		if _, err := stream(c, clustermap.Query, retry.NotIdempotent); !errors.As(err, &unknown) || node.count() != 1 {
 			t.Errorf("%v", err)
 		}
 	})
@@ -327,7 +327,7 @@ func TestAnAnswerThatIsNoHTTPIsUnknown(t *testing.T) {
 		cluster.serve(t, "a:1", node)
 		c, log := cluster.client(t)
 		defer c.Close()
-		_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		_, err := stream(c, clustermap.Query, retry.ReadOnly)
 		if err == nil || node.count() != 1 || log.String() != "UNKNOWN in flight -> not retryable" {
 			t.Errorf("%v, %d requests, log:\n%v", err, node.count(), log)
 		}
@@ -345,7 +345,7 @@ func TestRequestsThatCannotBeSentAreRefused(t *testing.T) {
 		"the service kv returns no rows":           func(r *Request) { r.Service = clustermap.KeyValue },
 		"the service mgmt returns no rows":         func(r *Request) { r.Service = clustermap.Management },
 	} {
-		r := streamRequest(clustermap.Query, retry.EffectReadOnly)
+		r := streamRequest(clustermap.Query, retry.ReadOnly)
 		change(r)
 		if _, err := c.Stream(t.Context(), r); kindOf(err) != KindInvalidArgument || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)
@@ -364,7 +364,7 @@ func TestDispatchIsReported(t *testing.T) {
 		cluster.serve(t, "a:1", answers(cut(""), status(200, oneRow)))
 		c, _ := cluster.client(t)
 		defer c.Close()
-		r := streamRequest(clustermap.Query, retry.EffectReadOnly)
+		r := streamRequest(clustermap.Query, retry.ReadOnly)
 		var dispatched []Dispatch
 		var ends []error
 		r.OnDispatch = func(d Dispatch) func(error) {
@@ -473,7 +473,7 @@ func TestAWriteThatSentNothingIsRetriedWhateverTheRequestDoes(t *testing.T) {
 			}
 		})
 		defer c.Close()
-		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		rows, err := stream(c, clustermap.Query, retry.NotIdempotent)
 		if err != nil || len(all(rows)) != 1 || node.count() != 1 {
 			t.Errorf("%v, %d requests", err, node.count())
 		}

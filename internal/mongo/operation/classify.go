@@ -35,12 +35,12 @@ var errUnsupported = errors.New("the server selected for the retry does not supp
 
 // checkOutFailed classifies a failed checkout. Nothing was sent.
 func (r *run) checkOutFailed(ctx context.Context, s *cluster.Server, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	var cleared *cluster.PoolClearedError
 	var handshake *cluster.HandshakeError
 	switch {
 	case errors.Is(err, cluster.ErrPoolClosed) && r.cfg.Cluster.Closed():
-		f.Err, f.Refuse, f.NoAttempt = official.ErrClientDisconnected, retry.WhyNoServer, true
+		f.Err, f.Stop, f.NoAttempt = official.ErrClientDisconnected, retry.StopNoServer, true
 		return f
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared
@@ -82,13 +82,13 @@ func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.
 // ioFailed classifies a network error of the operation. If the context has ended, the topology is not told, because
 // that shows nothing about the server.
 func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	var broken *cluster.IOError
 	if errors.As(err, &broken) {
 		f.Stage = broken.Stage
 	}
 	if errors.Is(err, cluster.ErrDisconnected) {
-		f.Refuse = retry.WhyNoServer // the client is ending
+		f.Stop = retry.StopNoServer // the client is ending
 	}
 	r.session.networkFailed()
 	if timedOut(ctx, err) {
@@ -105,7 +105,7 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 
 // refused classifies a reply with "ok: 0".
 func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
-	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	r.reportToTopology(s, conn, r.reply.Code)
 	add := false
 	switch {
@@ -124,7 +124,7 @@ func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 
 // writeFailed classifies a reply with "ok: 1" that has writeErrors or a writeConcernError.
 func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	code := r.reply.writeConcernCode()
 	f.Unsettled = r.reply.WriteConcernError != nil
 	r.reportToTopology(s, conn, code)
@@ -152,7 +152,7 @@ func (r *run) labelsWrites() bool {
 	if r.transactional || r.op.ends != endsNothing {
 		return !r.transactional
 	}
-	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.WhyUnsupportedServer
+	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.StopUnsupportedServer
 }
 
 func (r *run) reportToTopology(s *cluster.Server, conn *cluster.Conn, code int32) {

@@ -102,8 +102,8 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 			}
 			r.txnNumber = 1
 			f := r.checkOutFailed(t.Context(), server, c.err)
-			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Effect != retry.EffectIdempotent ||
-				f.Refuse != retry.WhyUndecided {
+			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Idempotency != retry.Idempotent ||
+				f.Stop != retry.StopNone {
 				t.Errorf("%+v", f)
 			}
 			var command official.CommandError
@@ -120,7 +120,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 		server := serverOf(r.cfg.Cluster)
 		r.cfg.Cluster.Close()
 		f := r.checkOutFailed(t.Context(), server, cluster.ErrPoolClosed)
-		if f.Err != official.ErrClientDisconnected || f.Refuse != retry.WhyNoServer || f.Stage != retry.StageDispatch || f.Effect != retry.EffectReadOnly { //nolint:errorlint // never wrapped
+		if f.Err != official.ErrClientDisconnected || f.Stop != retry.StopNoServer || f.Stage != retry.StageDispatch || f.Idempotency != retry.ReadOnly { //nolint:errorlint // never wrapped
 			t.Errorf("%+v", f)
 		}
 	})
@@ -140,7 +140,7 @@ func TestABrokenConnectionWhoseStageIsNotKnownIsInFlight(t *testing.T) {
 	} {
 		r := on(Read, Config{Cluster: deployment(t)})
 		f := r.ioFailed(ended, serverOf(r.cfg.Cluster), nil, c.err)
-		if f.Stage != c.want || f.Reason != retry.ReasonNetworkError || f.Endpoint != "a:1" || f.Effect != retry.EffectReadOnly || f.Unsettled {
+		if f.Stage != c.want || f.Reason != retry.ReasonNetworkError || f.Endpoint != "a:1" || f.Idempotency != retry.ReadOnly || f.Unsettled {
 			t.Errorf("%v: %+v", c.err, f)
 		}
 	}

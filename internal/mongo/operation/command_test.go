@@ -44,7 +44,7 @@ func TestACommandMayHaveTwoDocumentSequences(t *testing.T) {
 // Transactions specification: a retried commitTransaction has the write concern majority.
 func TestACommandIsWrittenWithTheNumberOfItsAttempt(t *testing.T) {
 	in(t, func(w *world) {
-		w.set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+		w.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 		o := op(Write, &command{write: func(a Attempt) bson.D {
 			d := doc("insert", "c", "documents", bson.A{doc("_id", 1)})
 			if a.Number > 0 {

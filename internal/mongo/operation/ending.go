@@ -29,7 +29,7 @@ func (s *Session) ending(name string, ends ending) *Operation {
 	}
 	return &Operation{
 		Name: name, Database: "admin", Command: endingCommand{name, s}, Kind: Write, Retryable: true,
-		Effect: retry.EffectIdempotent, Session: s, ends: ends,
+		Idempotency: retry.Idempotent, Session: s, ends: ends,
 	}
 }
 

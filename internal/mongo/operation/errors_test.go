@@ -31,15 +31,15 @@ func TestWhichErrorsOfTheClientAreLabelled(t *testing.T) {
 		name    string
 		kind    Kind
 		cfg     Config
-		refusal retry.Why
+		refusal retry.StopReason
 		want    []string
 	}{
-		{"a write", Write, both, retry.WhyUndecided, []string{"NetworkError", "RetryableWriteError"}},
-		{"a write that is not on the list", Write, both, retry.WhyNotRetryable, []string{"NetworkError", "RetryableWriteError"}},
-		{"a write to a server that has no retryable writes", Write, both, retry.WhyUnsupportedServer, []string{"NetworkError"}},
-		{"a write with retryWrites=false", Write, Config{RetryReads: true}, retry.WhyDisabled, []string{"NetworkError"}},
-		{"a read", Read, both, retry.WhyUndecided, []string{"NetworkError"}},
-		{"runCommand", Generic, both, retry.WhyNotRetryable, []string{"NetworkError"}},
+		{"a write", Write, both, retry.StopNone, []string{"NetworkError", "RetryableWriteError"}},
+		{"a write that is not on the list", Write, both, retry.StopNotRetryable, []string{"NetworkError", "RetryableWriteError"}},
+		{"a write to a server that has no retryable writes", Write, both, retry.StopUnsupportedServer, []string{"NetworkError"}},
+		{"a write with retryWrites=false", Write, Config{RetryReads: true}, retry.StopDisabled, []string{"NetworkError"}},
+		{"a read", Read, both, retry.StopNone, []string{"NetworkError"}},
+		{"runCommand", Generic, both, retry.StopNotRetryable, []string{"NetworkError"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(c.kind, c.cfg)
@@ -175,17 +175,17 @@ func TestWhichErrorsTellTheirHistory(t *testing.T) {
 		want     bool
 	}{
 		{"one attempt that no rule retries", []retry.Failure{{Err: plain, Stage: retry.StageResponded}}, false},
-		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}}, false},
-		{"one that retries are disabled for", []retry.Failure{{Err: plain, Refuse: retry.WhyDisabled}}, false},
-		{"none", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer, NoAttempt: true}}, false},
+		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt}}, false},
+		{"one that retries are disabled for", []retry.Failure{{Err: plain, Stop: retry.StopDisabled}}, false},
+		{"none", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Stop: retry.StopNoServer, NoAttempt: true}}, false},
 		{"one that may have been applied", []retry.Failure{{Err: plain, Reason: retry.ReasonNetworkError}}, true},
-		{"one on a server that does not support retries", []retry.Failure{{Err: plain, Refuse: retry.WhyUnsupportedServer}}, true},
-		{"one in a transaction", []retry.Failure{{Err: plain, Refuse: retry.WhyInTransaction}}, true},
-		{"one whose attempts are used up", []retry.Failure{{Err: plain, Refuse: retry.WhyAttemptsUsed}}, true},
-		{"one whose breaker is open", []retry.Failure{{Err: plain, Refuse: retry.WhyBreakerOpen}}, true},
-		{"one whose budget is empty", []retry.Failure{{Err: plain, Refuse: retry.WhyBudgetEmpty}}, true},
-		{"one that the strategy declines", []retry.Failure{{Err: plain, Refuse: retry.WhyStrategyDeclined}}, true},
-		{"one that the end of the client interrupted", []retry.Failure{{Err: cluster.ErrDisconnected, Refuse: retry.WhyNoServer}}, true},
+		{"one on a server that does not support retries", []retry.Failure{{Err: plain, Stop: retry.StopUnsupportedServer}}, true},
+		{"one in a transaction", []retry.Failure{{Err: plain, Stop: retry.StopInTransaction}}, true},
+		{"one whose attempts are used up", []retry.Failure{{Err: plain, Stop: retry.StopAttemptsUsed}}, true},
+		{"one whose breaker is open", []retry.Failure{{Err: plain, Stop: retry.StopBreakerOpen}}, true},
+		{"one whose budget is empty", []retry.Failure{{Err: plain, Stop: retry.StopBudgetEmpty}}, true},
+		{"one that the strategy declines", []retry.Failure{{Err: plain, Stop: retry.StopStrategyDeclined}}, true},
+		{"one that the end of the client interrupted", []retry.Failure{{Err: cluster.ErrDisconnected, Stop: retry.StopNoServer}}, true},
 		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageResponded}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestWhichErrorsTellTheirHistory(t *testing.T) {
 	if err := r.final(errCause); err != errCause { //nolint:errorlint // it is the error itself
 		t.Errorf("an error without attempts became %v", err)
 	}
-	if err := r.final(failing(t, r, retry.Failure{Err: official.ErrClientDisconnected, Refuse: retry.WhyNoServer})); err != official.ErrClientDisconnected { //nolint:errorlint // programs compare it by ==
+	if err := r.final(failing(t, r, retry.Failure{Err: official.ErrClientDisconnected, Stop: retry.StopNoServer})); err != official.ErrClientDisconnected { //nolint:errorlint // programs compare it by ==
 		t.Errorf("the end of the client became %v", err)
 	}
 }
@@ -216,13 +216,13 @@ func TestACommandErrorHasAHistory(t *testing.T) {
 		name  string
 		cause error
 		stage retry.Stage
-		why   retry.Why
+		stop  retry.StopReason
 		text  string
 	}{
-		{"an error reply", nil, retry.StageResponded, retry.WhyUndecided, "(N) m"},
-		{"a reply without a name", nil, retry.StageResponded, retry.WhyUndecided, "m"},
-		{"one with a cause", errCause, retry.StageInFlight, retry.WhyNotRetryable, "(N) m: " + errCause.Error()},
-		{"one that tells", errCause, retry.StageResponded, retry.WhyInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
+		{"an error reply", nil, retry.StageResponded, retry.StopNone, "(N) m"},
+		{"a reply without a name", nil, retry.StageResponded, retry.StopNone, "m"},
+		{"one with a cause", errCause, retry.StageInFlight, retry.StopNotRetryable, "(N) m: " + errCause.Error()},
+		{"one that tells", errCause, retry.StageResponded, retry.StopInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := plain
@@ -231,7 +231,7 @@ func TestACommandErrorHasAHistory(t *testing.T) {
 				one.Name = ""
 			}
 			r := on(Write, Config{})
-			got, ok := r.final(failing(t, r, retry.Failure{Err: one, Stage: c.stage, Refuse: c.why, Endpoint: "a:1"})).(official.CommandError) //nolint:errorlint // its type is tested
+			got, ok := r.final(failing(t, r, retry.Failure{Err: one, Stage: c.stage, Stop: c.stop, Endpoint: "a:1"})).(official.CommandError) //nolint:errorlint // its type is tested
 			if !ok || got.Error() != c.text || got.Code != 7 || !got.HasErrorLabel("l") || c.cause != nil && !errors.Is(got, c.cause) {
 				t.Fatalf("%T: %v", got, got)
 			}
@@ -252,16 +252,16 @@ func TestWhyAnOperationMayNotBeRetriedByItsRule(t *testing.T) {
 		retryable bool
 		cfg       Config
 		supported bool
-		want      retry.Why
+		want      retry.StopReason
 	}{
-		{"a read", Read, true, both, true, retry.WhyUndecided},
-		{"a write", Write, true, both, true, retry.WhyUndecided},
-		{"not on the list", Write, false, Config{}, false, retry.WhyNotRetryable},
-		{"retryReads=false", Read, true, Config{RetryWrites: true}, false, retry.WhyDisabled},
-		{"retryWrites=false", Write, true, Config{RetryReads: true}, false, retry.WhyDisabled},
-		{"retryWrites=false says nothing of reads", Read, true, Config{RetryReads: true}, true, retry.WhyUndecided},
-		{"retryReads=false says nothing of writes", Write, true, Config{RetryWrites: true}, true, retry.WhyUndecided},
-		{"a server that does not support it", Write, true, both, false, retry.WhyUnsupportedServer},
+		{"a read", Read, true, both, true, retry.StopNone},
+		{"a write", Write, true, both, true, retry.StopNone},
+		{"not on the list", Write, false, Config{}, false, retry.StopNotRetryable},
+		{"retryReads=false", Read, true, Config{RetryWrites: true}, false, retry.StopDisabled},
+		{"retryWrites=false", Write, true, Config{RetryReads: true}, false, retry.StopDisabled},
+		{"retryWrites=false says nothing of reads", Read, true, Config{RetryReads: true}, true, retry.StopNone},
+		{"retryReads=false says nothing of writes", Write, true, Config{RetryWrites: true}, true, retry.StopNone},
+		{"a server that does not support it", Write, true, both, false, retry.StopUnsupportedServer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(c.kind, c.cfg)
@@ -319,16 +319,16 @@ func TestTheEffectOfAnAttempt(t *testing.T) {
 		name   string
 		kind   Kind
 		number int64
-		want   retry.Effect
+		want   retry.Idempotency
 	}{
-		{"a read changes nothing", Read, 0, retry.EffectReadOnly},
-		{"a write with a transaction number may be sent twice", Write, 1, retry.EffectIdempotent},
-		{"a write without one may not", Write, 0, retry.EffectNotIdempotent},
-		{"runCommand may not", Generic, 0, retry.EffectNotIdempotent},
+		{"a read changes nothing", Read, 0, retry.ReadOnly},
+		{"a write with a transaction number may be sent twice", Write, 1, retry.Idempotent},
+		{"a write without one may not", Write, 0, retry.NotIdempotent},
+		{"runCommand may not", Generic, 0, retry.NotIdempotent},
 	} {
 		r := on(c.kind, Config{})
 		r.txnNumber = c.number
-		if got := r.effect(); got != c.want {
+		if got := r.idempotency(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

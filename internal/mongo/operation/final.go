@@ -48,16 +48,16 @@ func Tells(history *retry.Error) bool {
 	if history.Total != 1 {
 		return history.Total > 1
 	}
-	return !needsNoWords(history.Why()) || errors.Is(history.Last().Err, cluster.ErrDisconnected)
+	return !needsNoWords(history.StopReason()) || errors.Is(history.Last().Err, cluster.ErrDisconnected)
 }
 
-func needsNoWords(why retry.Why) bool {
-	switch why {
-	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
+func needsNoWords(stop retry.StopReason) bool {
+	switch stop {
+	case retry.StopNotRetryable, retry.StopNoServer, retry.StopNotBuilt, retry.StopDisabled, retry.StopNone, retry.NotStopped:
 		return true
-	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
-		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled,
-		retry.WhyRetryAfterTooLong, retry.WhyNotReplayable:
+	case retry.StopNotIdempotent, retry.StopStrategyDeclined, retry.StopAttemptsUsed, retry.StopDeadlineWouldPass,
+		retry.StopBudgetEmpty, retry.StopBreakerOpen, retry.StopUnsupportedServer, retry.StopInTransaction, retry.StopCancelled,
+		retry.StopRetryAfterTooLong, retry.StopNotReplayable:
 	}
 	return false
 }

@@ -27,7 +27,7 @@ type Limits struct {
 // server, which has a limit of its own. See [run.limited].
 func (l *Limits) newEngine() (*retry.Engine, error) {
 	return retry.New(retry.Options{
-		Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp,
+		Strategy: retry.RetryOnce(), DeadlineMode: retry.DeadlineGiveUp,
 		Budget: l.Budget, EndpointBreaker: l.Breaker, Observer: l.Observer,
 	})
 }

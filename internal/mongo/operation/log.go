@@ -41,11 +41,11 @@ func (r *run) logRefusal(history *retry.Error) {
 		return
 	}
 	level := logging.Info
-	if history.Why() == retry.WhyCancelled {
+	if history.StopReason() == retry.StopCancelled {
 		level = logging.Debug
 	}
 	last := history.Last()
-	fields := append(r.attemptFields(history.Total, &last.Failure), "why", history.Why().String(), "outcomeKnown", history.OutcomeKnown())
+	fields := append(r.attemptFields(history.Total, &last.Failure), "stopReason", history.StopReason().String(), "outcomeKnown", history.OutcomeKnown())
 	r.cfg.Log.Log(logging.Command, level, "Operation not retried", fields...)
 }
 

@@ -53,8 +53,8 @@ type Operation struct {
 	// Retryable means that the specification lists the operation as retryable. (A write must be acknowledged, without
 	// a statement that changes several documents.)
 	Retryable bool
-	// Effect is the effect of the operation on the application's data if it is done twice.
-	Effect retry.Effect
+	// Idempotency is the effect of the operation on the application's data if it is done twice.
+	Idempotency retry.Idempotency
 	// Selection has the criteria for server selection.
 	Selection *topology.Selection
 	// ReadPreference is sent with the command. Nil means primary.

@@ -166,7 +166,7 @@ func TestAPinIsLostWhenItsConnectionBreaks(t *testing.T) {
 	in(t, func(w *world) {
 		pin := &Pin{KeepConnection: true}
 		w.connection(pin, nil)
-		w.set.Use("ping", mongotest.Once(mongotest.Fault{LoseReply: true}))
+		w.set.Use("ping", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 		o := op(Generic, constant("ping", 1))
 		o.Pin = pin
 		if err := w.runner.Run(w.Context(), o); err == nil || !pin.Lost() {
@@ -190,7 +190,7 @@ func TestAPinnedConnectionIsClosedWhenTheContextOfItsOperationEnds(t *testing.T)
 	in(t, func(w *world) {
 		pin := &Pin{KeepConnection: true}
 		first := w.connection(pin, nil)
-		w.set.Use("ping", mongotest.Once(mongotest.Fault{Delay: 500 * time.Millisecond}))
+		w.set.Use("ping", mongotest.FaultOnce(mongotest.Fault{Delay: 500 * time.Millisecond}))
 		o := op(Generic, constant("ping", 1))
 		o.Pin = pin
 		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Millisecond)
@@ -208,7 +208,7 @@ func TestAPinnedConnectionIsClosedWhenTheContextOfItsOperationEnds(t *testing.T)
 
 func TestAFailedAttemptDoesNotPin(t *testing.T) {
 	in(t, func(w *world) {
-		w.set.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no"}}))
+		w.set.Use("find", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no"}}))
 		pin := &Pin{KeepConnection: true}
 		o := op(Read, constant("find", "c"))
 		o.Pin = pin
@@ -229,7 +229,7 @@ func TestAGetMoreHasTheServerAndSessionOfItsCursor(t *testing.T) {
 		for i := range 5 {
 			w.insert(i, nil)
 		}
-		w.set.Use("getMore", mongotest.Once(mongotest.Fault{}))
+		w.set.Use("getMore", mongotest.FaultOnce(mongotest.Fault{}))
 		s, pin := w.runner.ImplicitSession(), new(Pin)
 		find := constant("find", "c", "batchSize", 2)
 		o := op(Read, find)
@@ -393,7 +393,7 @@ func TestAnAttemptWithoutAnAnswerDoesNotPin(t *testing.T) {
 			if n++; n == 1 {
 				return mongotest.NewReply(doc("ok", 1, "errorLabels", bson.A{labelRetryableWrite}, "writeConcernError", doc("code", 91, "errmsg", "m")))
 			}
-			return mongotest.Once(mongotest.Fault{LoseReply: true})(r, next)
+			return mongotest.FaultOnce(mongotest.Fault{LoseReply: true})(r, next)
 		})
 		o := op(Write, constant("insert", "c", "documents", bson.A{doc("_id", 1)}))
 		o.Pin, o.ReadConcern = new(Pin), nil

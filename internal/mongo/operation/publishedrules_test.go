@@ -41,7 +41,7 @@ func TestReadsThatTheAPILacksAreRetriedOnce(t *testing.T) {
 		for _, code := range append(retried, 8) {
 			t.Run(fmt.Sprint(name, " ", code), func(t *testing.T) {
 				in(t, func(w *world) {
-					w.set.Use(name, mongotest.Once(fault(code)))
+					w.set.Use(name, mongotest.FaultOnce(fault(code)))
 					o := op(Read, build())
 					o.Database = "admin"
 					_ = w.runner.Run(w.Context(), o)
@@ -167,7 +167,7 @@ func TestTheTimeLimitsOfTheEndOfATransaction(t *testing.T) {
 				w.must(err)
 				o.Selection = op(Write, constant("ping", 1)).Selection
 				if c.fault != nil {
-					w.set.Use(o.Name, mongotest.Once(*c.fault))
+					w.set.Use(o.Name, mongotest.FaultOnce(*c.fault))
 				}
 				ctx := w.Context()
 				if c.limit > 0 {
@@ -210,7 +210,7 @@ func TestTheLabelOfATimeLimitInATransaction(t *testing.T) {
 				defer s.End()
 				w.must(s.StartTransaction(TransactionOptions{}))
 				w.insert(1, s)
-				w.set.Use(c.command, mongotest.Once(mongotest.Fault{Error: expired}))
+				w.set.Use(c.command, mongotest.FaultOnce(mongotest.Fault{Error: expired}))
 				o := op(Read, constant("find", "c"))
 				o.Session = s
 				if c.want {

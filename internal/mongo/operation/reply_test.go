@@ -116,7 +116,7 @@ func TestTheClientAddsRetryableWriteErrorForOldServers(t *testing.T) {
 func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
 	attempt := func(stage retry.Stage, message string, labels ...string) retry.Failure {
 		return retry.Failure{
-			Stage: stage, Reason: retry.ReasonConnectionFailed, Effect: retry.EffectIdempotent,
+			Stage: stage, Reason: retry.ReasonConnectionFailed, Idempotency: retry.Idempotent,
 			Err: official.CommandError{Message: message, Labels: labels},
 		}
 	}

@@ -270,10 +270,10 @@ func (r *run) requestRule(f *retry.Failure) retry.Strategy {
 		if len(r.failed) < membersOfARead {
 			return retry.UntilDeadline()
 		}
-		return never(retry.WhyAttemptsUsed)
+		return never(retry.StopAttemptsUsed)
 	}
 	if r.otherFailures > 1 {
-		return never(retry.WhyAttemptsUsed)
+		return never(retry.StopAttemptsUsed)
 	}
 	return retry.UntilDeadline()
 }

@@ -10,21 +10,21 @@ import (
 // retryableWireVersion belongs to MongoDB 3.6, the first version with retryable reads and writes.
 const retryableWireVersion = 6
 
-// refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
-func (r *run) refuse(supported bool) retry.Why {
+// refuse returns the reason why an operation with this first server may not be retried, or retry.StopNone.
+func (r *run) refuse(supported bool) retry.StopReason {
 	switch {
 	case !r.op.Retryable:
-		return retry.WhyNotRetryable
+		return retry.StopNotRetryable
 	case r.transactional:
-		return retry.WhyInTransaction
+		return retry.StopInTransaction
 	case r.op.ends != endsNothing:
-		return retry.WhyUndecided
+		return retry.StopNone
 	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
-		return retry.WhyDisabled
+		return retry.StopDisabled
 	case !supported:
-		return retry.WhyUnsupportedServer
+		return retry.StopUnsupportedServer
 	default:
-		return retry.WhyUndecided
+		return retry.StopNone
 	}
 }
 
@@ -44,14 +44,14 @@ func (r *run) supported(s *topology.Server) bool {
 // RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.
 // Overload errors have a rule of their own.
 func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
-	rule := retry.Once()
+	rule := retry.RetryOnce()
 	if _, ok := ctx.Deadline(); ok {
 		rule = retry.UntilDeadline()
 	}
-	if r.refusal != retry.WhyUndecided {
+	if r.refusal != retry.StopNone {
 		rule = never(r.refusal)
 	}
-	if r.requested && r.refusal == retry.WhyUndecided {
+	if r.requested && r.refusal == retry.StopNone {
 		rule = r.requestRule(&failure)
 	}
 	if !r.overloadRetries() || r.requested && movesOn(&failure) {
@@ -88,8 +88,8 @@ func (r *run) overloadRetries() bool {
 	return false
 }
 
-type never retry.Why
+type never retry.StopReason
 
 func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.Why(w)), nil
+	return retry.Decline(retry.StopReason(w)), nil
 }

@@ -23,8 +23,8 @@ type run struct {
 	// startAgain means that the next attempt starts the transaction, because an overloaded server refused the command that
 	// was to start it.
 	startAgain bool
-	// refusal is the reason why the operation is not retried except for overload, or retry.WhyUndecided.
-	refusal retry.Why
+	// refusal is the reason why the operation is not retried except for overload, or retry.StopNone.
+	refusal retry.StopReason
 	// failed are the deprioritized servers.
 	failed []string
 	// tried are the servers that have failed in this operation.
@@ -72,7 +72,7 @@ func (r *run) begin(runner *Runner, op *Operation) {
 // do makes the attempts. The implicit session ends with them, also if the application's code panics.
 func (r *run) do(ctx context.Context) error {
 	defer r.endSession()
-	return r.engine.Do(ctx, retry.Operation{Strategy: r, Name: r.op.Name, Effect: r.op.Effect}, r.attempt)
+	return r.engine.Do(ctx, retry.Operation{Strategy: r, Name: r.op.Name, Idempotency: r.op.Idempotency}, r.attempt)
 }
 
 func (r *run) endSession() {

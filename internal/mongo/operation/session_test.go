@@ -77,7 +77,7 @@ func TestASessionIsDiscardedAfterANetworkError(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{})
 		w.insert(1, s)
-		w.set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+		w.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 		w.insert(2, s) // the retry succeeds, and has the same lsid
 		if n := len(w.sent); !w.sent[n-1].Lookup("lsid").Equal(w.sent[n-2].Lookup("lsid")) {
 			t.Error("the retry has another lsid")

@@ -52,7 +52,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 // failedInTransaction applies the rules of the Transactions specification to a failed attempt: it adds labels to the
 // error, unpins, and prepares the next attempt.
 func (r *run) failedInTransaction(f *retry.Failure) {
-	switch notBuilt := f.Refuse == retry.WhyNotBuilt; {
+	switch notBuilt := f.Stop == retry.StopNotBuilt; {
 	case f.Err == official.ErrClientDisconnected: //nolint:errorlint // the error itself: nothing was sent. One in flight matches it too.
 	case r.op.ends == commits && notBuilt:
 		r.inheritUnknownCommit(f)

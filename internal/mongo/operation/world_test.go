@@ -125,7 +125,7 @@ func op(kind Kind, c *command) *Operation {
 	return &Operation{
 		Name: c.write(Attempt{})[0].Key, Database: "test", Command: c, Kind: kind, Retryable: true,
 		Selection: &topology.Selection{ReadPref: readpref.Primary()}, ReadConcern: new(ReadConcern),
-		Effect: retry.EffectNotIdempotent,
+		Idempotency: retry.NotIdempotent,
 	}
 }
 

@@ -473,7 +473,7 @@ func (b *bench) lostConnection() {
 	for name, f := range map[string]couchbasetest.Fault{
 		"after the request": {LoseRequest: true}, "before the reply": {LoseReply: true}, "in the reply": {LoseReply: true, CutReplyAfter: 10},
 	} {
-		remove := b.server.Use(memd.OpIncrement, couchbasetest.Once(f))
+		remove := b.server.Use(memd.OpIncrement, couchbasetest.FaultOnce(f))
 		b.odd("a connection that ends "+name, func() error {
 			_, err := b.c.Binary().Increment("lost", &gocb.IncrementOptions{Delta: 1, Initial: 1})
 			if err != nil && !strings.Contains(err.Error(), "EOF") {

@@ -111,13 +111,13 @@ func TestGocbSeesFaults(t *testing.T) {
 	if n := c.Counters().Requests[0x01]; n != 4 {
 		t.Errorf("%d SETs were sent, want 4", n)
 	}
-	c.Use(0x05, couchbasetest.Once(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
+	c.Use(0x05, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
 	_, err = docs.Binary().Increment("n", &gocb.IncrementOptions{Initial: 1, Delta: 1})
 	must(t, "Increment whose reply is lost", err, io.EOF)
 	if n := c.Applied(0x05, "n"); n != 1 {
 		t.Errorf("the increment was applied %d times, want once", n)
 	}
-	c.Use(0x01, couchbasetest.OnKey("b", couchbasetest.Once(couchbasetest.Fault{Status: 0xa3})))
+	c.Use(0x01, couchbasetest.OnKey("b", couchbasetest.FaultOnce(couchbasetest.Fault{Status: 0xa3})))
 	_, err = docs.Upsert("b", 1, nil)
 	must(t, "Upsert that is ambiguous", err, gocb.ErrDurabilityAmbiguous)
 }

@@ -32,14 +32,14 @@ func plural(n int64, word string) string {
 
 func cutLookup(w *world) string {
 	w.connect("", nil)
-	w.server.Use(opLookup, couchbasetest.Once(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
+	w.server.Use(opLookup, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
 	_, err := w.docs.LookupIn("known", []gocb.LookupInSpec{gocb.GetSpec("a", nil)}, nil)
 	return w.describe(err) + ", " + plural(w.server.Counters().Requests[opLookup], "request")
 }
 
 func cutIncrement(w *world) string {
 	w.connect("", nil)
-	w.server.Use(opIncrement, couchbasetest.Once(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
+	w.server.Use(opIncrement, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, CutReplyAfter: 10}))
 	_, err := w.docs.Binary().Increment("n", &gocb.IncrementOptions{Initial: 1, Delta: 1})
 	applied := "applied " + plural(int64(w.server.Applied(opIncrement, "n")), "time")
 	return w.describe(err) + ", " + plural(w.server.Counters().Requests[opIncrement], "request") + ", " + strings.Replace(applied, "1 time", "once", 1)

@@ -47,7 +47,7 @@ func reportOf(err error) report {
 		}
 		return r
 	}
-	r.attempts, r.sent, r.why, r.mayHaveApplied = h.Total, h.Total, h.Why().String(), h.MayHaveApplied()
+	r.attempts, r.sent, r.why, r.mayHaveApplied = h.Total, h.Total, h.StopReason().String(), h.MayHaveApplied()
 	for _, a := range h.Attempts {
 		if a.Stage == retry.StageDispatch {
 			r.sent--
@@ -56,6 +56,6 @@ func reportOf(err error) report {
 	if r.mayHaveApplied {
 		r.claim = unknown
 	}
-	r.silent = h.Total < 1 || slices.Contains([]retry.Why{retry.WhyUndecided, retry.WhyRetried}, h.Why())
+	r.silent = h.Total < 1 || slices.Contains([]retry.StopReason{retry.StopNone, retry.NotStopped}, h.StopReason())
 	return r
 }

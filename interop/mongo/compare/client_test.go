@@ -14,7 +14,7 @@ var clientRows = []row{
 		return nil, s.client.Disconnect(ctx)
 	}},
 	{name: "a write whose retry ends with write errors", faults: func(s *stage) {
-		s.set.Use("insert", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{
+		s.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{
 			Code: 6, Name: "HostUnreachable", Message: "scripted", Labels: []string{"RetryableWriteError"},
 		}}))
 	}, do: insertMany([]any{one, huge("known", 1)})},

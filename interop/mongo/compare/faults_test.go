@@ -47,7 +47,7 @@ func raw(d bson.D) bson.Raw {
 
 // busy keeps a connection in use.
 func busy(s *stage) {
-	s.set.Use("ping", mongotest.Once(mongotest.Fault{Delay: 10 * time.Second}))
+	s.set.Use("ping", mongotest.FaultOnce(mongotest.Fault{Delay: 10 * time.Second}))
 	go func() { _ = s.client.Ping(context.Background()) }()
 	synctest.Wait()
 }

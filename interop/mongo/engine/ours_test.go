@@ -26,7 +26,7 @@ type holdfast struct{ engine *retry.Engine }
 
 func newHoldfast(t *testing.T, budget *retry.BudgetOptions, breaker *retry.BreakerOptions) holdfast {
 	t.Helper()
-	options := retry.Options{Strategy: retry.Once(), Breaker: breaker}
+	options := retry.Options{Strategy: retry.RetryOnce(), Breaker: breaker}
 	var err error
 	if budget != nil {
 		if options.Budget, err = retry.NewBudget(*budget); err != nil {

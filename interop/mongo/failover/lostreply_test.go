@@ -50,7 +50,7 @@ func TestOneLostReply(t *testing.T) {
 // losingInsert returns how long an insert takes whose first reply is lost.
 func losingInsert(t *testing.T, set *mongotest.Deployment, c driver.Collection) time.Duration {
 	t.Helper()
-	heal := set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	heal := set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	defer heal()
 	began := time.Now()
 	if _, err := c.InsertOne(t.Context(), bson.D{}); err != nil {

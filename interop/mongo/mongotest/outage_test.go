@@ -69,7 +69,7 @@ func (c *trouble) live(t *testing.T) {
 	if _, err := coll.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 0}}); err != nil {
 		t.Fatal(err)
 	}
-	rs.Use("update", mongotest.Once(mongotest.Fault{Before: func() { c.strike(rs) }}))
+	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{Before: func() { c.strike(rs) }}))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	began := time.Now()

@@ -11,7 +11,7 @@ func (s *stage) lostReply() {
 	ctx, counters := s.context(), s.collection("counters")
 	_, err := counters.InsertOne(ctx, byID("c"))
 	s.must(err)
-	s.set.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
+	s.set.Use("update", mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
 	modified, err := counters.UpdateOne(ctx, byID("c"), increment())
 	s.must(err)
 	expect(s, "modified", modified, 1)

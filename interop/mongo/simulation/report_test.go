@@ -41,7 +41,7 @@ func reportOf(err error) report {
 }
 
 func (r *report) fromHistory(h *retry.Error) {
-	r.attempts, r.why = h.Total, h.Why().String()
+	r.attempts, r.why = h.Total, h.StopReason().String()
 	r.selection = h.Total == 0
 	r.answered = !r.selection && len(h.Attempts) == h.Total
 	for _, a := range h.Attempts {
@@ -53,7 +53,7 @@ func (r *report) fromHistory(h *retry.Error) {
 	if h.MayHaveApplied() {
 		r.claim = unknown
 	}
-	r.silent = slices.Contains([]retry.Why{retry.WhyUndecided, retry.WhyRetried}, h.Why())
+	r.silent = slices.Contains([]retry.StopReason{retry.StopNone, retry.NotStopped}, h.StopReason())
 }
 
 // concernFailed reports whether an error has a write concern error.

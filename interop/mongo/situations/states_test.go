@@ -67,9 +67,9 @@ var states = []struct {
 	{"a server that refuses", answering(mongotest.Always(mongotest.Fault{Error: &mongotest.CommandError{Code: 13, Name: "Unauthorized", Message: "scripted"}}))},
 	{"a server that refuses with a duplicate key", answering(mongotest.Always(mongotest.Fault{Error: &mongotest.CommandError{Code: 11000, Name: "DuplicateKey", Message: "E11000 scripted"}}))},
 	{"a server whose time is over", answering(mongotest.Always(mongotest.Fault{Error: &mongotest.CommandError{Code: 50, Name: "MaxTimeMSExpired", Message: "scripted"}}))},
-	{"a server that is not primary for once", answering(mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 10107, Name: "NotWritablePrimary", Message: "not primary", Labels: []string{"RetryableWriteError"}}}))},
+	{"a server that is not primary for once", answering(mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 10107, Name: "NotWritablePrimary", Message: "not primary", Labels: []string{"RetryableWriteError"}}}))},
 	{"a server that is shutting down", answering(mongotest.Always(mongotest.Fault{Error: &mongotest.CommandError{Code: 91, Name: "ShutdownInProgress", Message: "scripted", Labels: []string{"RetryableWriteError"}}}))},
-	{"a reply that is lost once", answering(mongotest.Once(mongotest.Fault{LoseReply: true}))},
+	{"a reply that is lost once", answering(mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))},
 	{"replies that are always lost", answering(mongotest.Always(mongotest.Fault{LoseReply: true}))},
 	{"a server that is silent, and a deadline", func(ctx context.Context, w *world, do func(context.Context) (any, error)) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)

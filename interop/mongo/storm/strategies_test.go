@@ -90,7 +90,7 @@ func engineOf(budget *retry.BudgetOptions) func(*testing.T) do {
 			return once
 		}
 		return func(ctx context.Context, attempt attempt) error {
-			return e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(ctx context.Context, _ int) retry.Failure {
+			return e.Do(ctx, retry.Operation{Idempotency: retry.Idempotent}, func(ctx context.Context, _ int) retry.Failure {
 				return failure(attempt(ctx))
 			})
 		}
