@@ -141,7 +141,7 @@ func (x *exchange) failed(err error) *retry.Failure {
 	cause := context.Cause(x.ctx)
 	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
 	switch {
-	case cause != nil && !left: // the operation has ended: the engine says why
+	case x.hasEnded(): // the engine says why
 		failure.Err = cause
 		return failure
 	case left && failure.Stage == retry.StageDispatch:
@@ -159,6 +159,12 @@ func (x *exchange) failed(err error) *retry.Failure {
 		x.client.failures.add(x.address)
 	}
 	return failure
+}
+
+// hasEnded reports whether the operation has ended, and not just its node left.
+func (x *exchange) hasEnded() bool {
+	cause := context.Cause(x.ctx)
+	return cause != nil && !errors.Is(cause, errNodeLeft)
 }
 
 // framed reports whether the end of the answer's body can be told from the loss of the connection.

@@ -144,9 +144,10 @@ func (x *exchange) text() ([]byte, *retry.Failure) {
 	return text, nil
 }
 
-// unreadable classifies an error of reading an answer. body is the error of reading its bytes, or nil.
+// unreadable classifies an error of reading an answer. body is the error of reading its bytes, or nil. What an operation that has ended
+// could still read of its answer says nothing about the service.
 func (x *exchange) unreadable(err, body error) *retry.Failure {
-	if errors.Is(err, errMalformed) || isEnd(body) && x.framed() {
+	if !x.hasEnded() && (errors.Is(err, errMalformed) || isEnd(body) && x.framed()) {
 		return &retry.Failure{
 			Err: &Answer{Kind: KindOther, Status: x.reply.StatusCode, err: err}, Stage: retry.StageResponded, Unsettled: true,
 			Endpoint: x.address,
