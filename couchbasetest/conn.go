@@ -79,7 +79,7 @@ var (
 )
 
 // keep is the largest buffer that a connection keeps between requests, in bytes.
-const keep = 1 << 20
+const maxRetained = 1 << 20
 
 func (c *conn) serve() {
 	defer c.forget()
@@ -89,7 +89,7 @@ func (c *conn) serve() {
 	r := bufio.NewReaderSize(c, 16<<10)
 	var in []byte
 	for {
-		if cap(in) > keep {
+		if cap(in) > maxRetained {
 			in = nil
 		}
 		packet, err := memd.Read(r, in)

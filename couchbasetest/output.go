@@ -55,7 +55,7 @@ func (o *output) flush() error {
 		b := o.bytes
 		o.bytes = o.spare[:0]
 		err := o.write(b)
-		if o.spare = b; cap(b) > keep {
+		if o.spare = b; cap(b) > maxRetained {
 			o.spare = nil
 		}
 		if err != nil {

@@ -11,11 +11,11 @@ import (
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
 func (x *exec) writing(apply func() error) error {
-	return x.writingParts(func() error { return x.attemptLocked(x.result.entries, apply) })
+	return x.writingUnits(func() error { return x.attemptLocked(x.result.entries, apply) })
 }
 
-// writingParts is writing for a command that may write much. All that run writes, it writes in parts.
-func (x *exec) writingParts(run func() error) error {
+// writingUnits is writing for a command that may write much. All that run writes, it writes in units.
+func (x *exec) writingUnits(run func() error) error {
 	rs, m := x.conn.set, x.conn.member
 	if rs.config.standalone {
 		if err := x.command.writeConcern.CheckStandalone(); err != nil {
@@ -40,10 +40,10 @@ func (x *exec) writingParts(run func() error) error {
 	if failed := x.failWriteLocked(); failed != nil {
 		err = failed
 	}
-	if x.evaluation.held.cut {
+	if x.evaluation.lock.cut {
 		err = errHangUp
 	}
-	x.evaluation.held.locked = false
+	x.evaluation.lock.locked = false
 	if x.result.within == nil {
 		x.result.applied = m.data.Log.Last()
 	}
@@ -72,9 +72,9 @@ func (x *exec) awaitToWriteLocked(free func() bool) error {
 	m, term := x.conn.member, x.conn.member.term
 	over := func() bool { return free() || x.conn.epoch != m.epoch || m.role != primary || m.term != term }
 	for !over() {
-		err := x.conn.set.awaitLocked(newWaiter(over), x.conn.done, lookEvery)
+		err := x.conn.set.awaitLocked(newWaiter(over), x.conn.done, pollInterval)
 		if errors.Is(err, errTimeout) {
-			err = x.mayGoOn()
+			err = x.checkInterrupt()
 		}
 		if err != nil {
 			return err
@@ -83,8 +83,8 @@ func (x *exec) awaitToWriteLocked(free func() bool) error {
 	return nil
 }
 
-// takeBackLocked undoes what the primary wrote after an index and nobody has seen.
-func (m *member) takeBackLocked(since int64) {
+// rollbackLocked undoes what the primary wrote after an index and nobody has seen.
+func (m *member) rollbackLocked(since int64) {
 	for m.data.Log.Last() > since {
 		m.data.Undo()
 	}

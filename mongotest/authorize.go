@@ -12,7 +12,7 @@ import (
 // https://www.mongodb.com/docs/manual/core/authorization/
 
 // rights are what the user of a connection may do.
-type rights struct {
+type privileges struct {
 	as         *account.Account // whose they are
 	changed    int64            // Deployment.accountsChanged when they were found
 	roles      []account.Role
@@ -25,10 +25,10 @@ func (x *exec) controlled() bool { return x.conn.set.guarded.Load() && !x.conn.d
 // authorize refuses a command that the connection's user may not run.
 func (x *exec) authorize() error {
 	c := &x.command
-	if !x.controlled() || c.spec.greeting || c.spec.open && x.conn.who == nil {
+	if !x.controlled() || c.spec.greeting || c.spec.open && x.conn.user == nil {
 		return nil
 	}
-	if x.findRights(); x.conn.who == nil {
+	if x.findRights(); x.conn.user == nil {
 		if c.spec.open {
 			return nil
 		}
@@ -45,8 +45,8 @@ func (x *exec) authorize() error {
 // permission is the command for those who know what it needs.
 func (x *exec) permission() *permission.Command {
 	return &permission.Command{
-		Name: x.command.name, DB: x.command.db, Body: x.command.raw, User: x.conn.who.Name, UserDB: x.conn.who.DB,
-		Roles: x.conn.rights.roles, Privileges: x.conn.rights.privileges,
+		Name: x.command.name, DB: x.command.db, Body: x.command.raw, User: x.conn.user.Name, UserDB: x.conn.user.DB,
+		Roles: x.conn.privileges.roles, Privileges: x.conn.privileges.privileges,
 		Documents: func(field string) [][]byte {
 			docs, _ := x.documents(field) // the command tells the error
 			return docs
@@ -62,22 +62,22 @@ func (x *exec) unauthorized() error {
 // findRights looks up what the connection's user may do, if that may have changed. Who is no user any more is nobody.
 func (x *exec) findRights() {
 	c, rs := x.conn, x.conn.set
-	if c.who == nil || c.rights.as == c.who && c.rights.changed == rs.accountsChanged.Load() {
+	if c.user == nil || c.privileges.as == c.user && c.privileges.changed == rs.accountsChanged.Load() {
 		return
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	c.who = rs.userLocked(c.who.DB, c.who.Name)
-	c.rights = rights{as: c.who, changed: rs.accountsChanged.Load()}
-	if c.who == nil {
+	c.user = rs.userLocked(c.user.DB, c.user.Name)
+	c.privileges = privileges{as: c.user, changed: rs.accountsChanged.Load()}
+	if c.user == nil {
 		return
 	}
-	list, err := c.who.RoleList()
+	list, err := c.user.RoleList()
 	if err != nil {
 		return // checked when they were given
 	}
-	c.rights.roles = slices.Concat(list, rs.roles.Inherited(list))
-	c.rights.privileges = rs.roles.Privileges(list)
+	c.privileges.roles = slices.Concat(list, rs.roles.Inherited(list))
+	c.privileges.privileges = rs.roles.Privileges(list)
 }
 
 // privileges are those of the connection's user.
@@ -85,7 +85,7 @@ func (x *exec) privileges() []account.Privilege {
 	if !x.controlled() {
 		return everything
 	}
-	return x.conn.rights.privileges
+	return x.conn.privileges.privileges
 }
 
 var everything = []account.Privilege{{Resource: account.Resource{Any: true}, Actions: []string{"anyAction"}}}
@@ -97,10 +97,10 @@ func (x *exec) allows(on account.Resource, actions ...string) bool {
 
 // userName is the name of the connection's user, "" where there is no access control.
 func (x *exec) userName() string {
-	if !x.controlled() || x.conn.who == nil {
+	if !x.controlled() || x.conn.user == nil {
 		return ""
 	}
-	return x.conn.who.FullName()
+	return x.conn.user.FullName()
 }
 
 // checkKill refuses to end a cursor of somebody else, without the right to.

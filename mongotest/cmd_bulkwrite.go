@@ -73,7 +73,7 @@ func cmdBulkWrite(x *exec) error {
 		x.note(x.statementID(i), raw)
 	}
 	var docs [][]byte
-	if err := x.writingParts(func() (err error) {
+	if err := x.writingUnits(func() (err error) {
 		docs, err = x.bulkLocked(b)
 		return err
 	}); err != nil {

@@ -12,10 +12,10 @@ func cmdConnectionStatus(x *exec) error {
 	var privileges []account.Privilege
 	info, dst := wire.BeginEmbedded(x.result.out, "authInfo")
 	users, dst := wire.BeginArray(dst, "authenticatedUsers")
-	if x.findRights(); x.conn.who != nil {
+	if x.findRights(); x.conn.user != nil {
 		at, d := wire.BeginEmbedded(dst, "0")
-		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.who.Name), "db", x.conn.who.DB), at)
-		roles, privileges = x.conn.rights.roles, x.conn.rights.privileges
+		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.user.Name), "db", x.conn.user.DB), at)
+		roles, privileges = x.conn.privileges.roles, x.conn.privileges.privileges
 	}
 	dst = wire.EndDocument(dst, users)
 	dst = account.AppendRoleList(dst, "authenticatedUserRoles", roles)

@@ -31,7 +31,7 @@ type helloArgs struct {
 }
 
 // shown is the state that the last hello on a connection told of.
-type shown struct {
+type helloState struct {
 	processID bson.ObjectID
 	counter   int64
 }
@@ -173,7 +173,7 @@ func (x *exec) stream() error {
 
 // streamOne writes the next hello of a stream, and reports whether more will come.
 func (x *exec) streamOne(a *helloArgs) (bool, error) {
-	a.processID, a.counter = x.conn.shown.processID, x.conn.shown.counter
+	a.processID, a.counter = x.conn.lastHello.processID, x.conn.lastHello.counter
 	point, err := x.failPoint() // before the wait, as for every command
 	if err == nil {
 		err = x.awaitChange(a)
@@ -217,7 +217,7 @@ func (x *exec) appendHello() {
 	default:
 		dst = s.member.appendMembershipLocked(dst, writable)
 	}
-	x.conn.shown.processID, x.conn.shown.counter = s.processID, s.counter
+	x.conn.lastHello.processID, x.conn.lastHello.counter = s.processID, s.counter
 	if v.HasTopologyVersion() {
 		dst = appendTopologyVersion(dst, s.processID, s.counter)
 	}

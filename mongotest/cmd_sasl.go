@@ -143,12 +143,12 @@ func (x *exec) appendSasl(done bool, payload string) {
 }
 
 // login notes who the connection's client is.
-func (c *conn) login(db, name string) { c.who = c.set.user(db, name) }
+func (c *conn) login(db, name string) { c.user = c.set.user(db, name) }
 
 // https://www.mongodb.com/docs/manual/reference/command/logout/
 
 func cmdLogout(x *exec) error {
-	x.conn.who = nil
+	x.conn.user = nil
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 		return "", errAuthentication
 	}
 	x.conn.login(account.External, subject)
-	if x.conn.who == nil {
+	if x.conn.user == nil {
 		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, account.External)
 	}
 	return subject, nil

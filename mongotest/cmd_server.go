@@ -133,7 +133,7 @@ func cmdGetLog(x *exec) error {
 		return nil
 	case "global":
 		for _, e := range x.conn.set.Journal() {
-			if e.Member == x.at() {
+			if e.Member == x.memberIndex() {
 				lines = append(lines, e.String())
 			}
 		}

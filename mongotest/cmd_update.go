@@ -278,7 +278,7 @@ func (x *exec) updateFoundLocked(s *updateStatement, f *found, stmt int32, note 
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
-	return x.findingLocked(question{u, &f.doc[0]}, func() ([]byte, error) { return x.apply(f, u) })
+	return x.memoizedLocked(memoKey{u, &f.doc[0]}, func() ([]byte, error) { return x.apply(f, u) })
 }
 
 func (x *exec) apply(f *found, u *query.Update) ([]byte, error) {
@@ -317,7 +317,7 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
-	doc, err := x.findingLocked(question{by: u}, func() ([]byte, error) {
+	doc, err := x.memoizedLocked(memoKey{by: u}, func() ([]byte, error) {
 		x.result.match = query.Matching{Vars: q.vars, Work: x.work()}
 		return u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
 	})

@@ -65,7 +65,7 @@ type command struct {
 	concerned    bool            // it has a readConcern
 	after        store.Timestamp // afterClusterTime
 	atTime       store.Timestamp // atClusterTime
-	heard        store.Timestamp // the client's $clusterTime
+	clusterTime  store.Timestamp // the client's $clusterTime
 	writeConcern writeconcern.Concern
 	comment      query.Value
 	bypass       bool // documents are not validated
@@ -124,7 +124,7 @@ func (x *exec) parse(doc []byte) error {
 		return mongoerr.Errorf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
-	case x.conn.who == nil && x.conn.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
+	case x.conn.user == nil && x.conn.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
 		if err := checkComment(x.conn.set.config.version, c.name, c.comment); err != nil {
@@ -146,7 +146,7 @@ func (x *exec) parse(doc []byte) error {
 	if err := x.authorize(); err != nil {
 		return err
 	}
-	if err := x.hear(); err != nil {
+	if err := x.advanceClusterTime(); err != nil {
 		return err
 	}
 	return x.checkSession()

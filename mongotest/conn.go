@@ -20,7 +20,7 @@ type conn struct {
 	set    *Deployment
 	server *server
 	mongos *mongos // nil if the server is a member
-	member *member // who executes its commands; of a mongos, the one that the command in hand was routed to
+	member *member // who executes its commands; of a mongos, the one that the current command was routed to
 	epoch  int64   // of the member's run in which it does so
 	id     int64
 	nc     net.Conn      // with TLS around it, if there is TLS
@@ -28,25 +28,25 @@ type conn struct {
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
-	in       []byte
-	x        exec
-	language query.Hooks // what compiles expressions where there is no let
-	waiter   waiter      // for the write concern of the command in hand
-	appName  string
-	shown    shown // by the last hello
-	dealing  bool  // with a message
-	direct   bool  // it is no client's but the test's own: see Command
+	in        []byte
+	x         exec
+	language  query.Hooks // what compiles expressions where there is no let
+	waiter    waiter      // for the write concern of the current command
+	appName   string
+	lastHello helloState // by the last hello
+	busy      bool       // with a message
+	direct    bool       // it is no client's but the test's own: see Command
 
 	balanced bool // it came through a load balancer
 	greeted  bool // by a hello that knows of the load balancer
 
 	codec      wire.Codec
-	compressor wire.Compressor // of the message in hand, if it came compressed
+	compressor wire.Compressor // of the current message, if it came compressed
 	compressed bool
 
-	dialogue *dialogue        // the authentication under way
-	who      *account.Account // who has authenticated, nil if nobody
-	rights   rights           // of who
+	dialogue   *dialogue        // the authentication under way
+	user       *account.Account // who has authenticated, nil if nobody
+	privileges privileges       // of who
 }
 
 // newConn is called with the set's mutex held.
@@ -95,14 +95,14 @@ func (c *conn) gone() bool {
 }
 
 // keep is the largest buffer that a connection keeps between messages, in bytes.
-const keep = 1 << 20
+const maxRetained = 1 << 20
 
 func (c *conn) serve() {
 	defer func() {
 		if failure := recover(); failure != nil {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
-		if c.dealing { // middleware has ended the goroutine, as t.Fatal does
+		if c.busy { // middleware has ended the goroutine, as t.Fatal does
 			c.set.rest()
 		}
 		c.forget()
@@ -112,7 +112,7 @@ func (c *conn) serve() {
 	}
 	r := bufio.NewReaderSize(c, 16<<10)
 	for {
-		if cap(c.in) > keep {
+		if cap(c.in) > maxRetained {
 			c.in = nil
 		}
 		message, err := wire.ReadMessage(r, c.in, wire.MaxMessageLength)
@@ -133,12 +133,12 @@ func (c *conn) serve() {
 
 // deal is handle, noted for WaitIdle.
 func (c *conn) deal(message []byte) error {
-	c.dealing = true
+	c.busy = true
 	c.set.active.Add(1)
 	c.processed(len(message))
 	err := c.handle(message)
 	c.set.rest()
-	c.dealing = false
+	c.busy = false
 	return err
 }
 

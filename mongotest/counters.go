@@ -52,7 +52,7 @@ func newTally() tally {
 	return tally{received: make([]atomic.Int64, len(specs)), unknown: make(map[string]int64)}
 }
 
-// countMessage counts the message in hand.
+// countMessage counts the current message.
 func (x *exec) countMessage() {
 	if x.command.spec != nil {
 		x.conn.server.received[x.command.spec.index].Add(1)

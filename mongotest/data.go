@@ -59,7 +59,7 @@ func (rs *Deployment) direct(m *member) (*exec, error) {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
 	}
 	c := newConn(&m.server, nil, 0)
-	c.done, c.direct, c.who = rs.done, true, &account.Account{Name: "__system", DB: "local"}
+	c.done, c.direct, c.user = rs.done, true, &account.Account{Name: "__system", DB: "local"}
 	c.x.reset()
 	return &c.x, nil
 }

@@ -48,10 +48,10 @@ type Deployment struct {
 	guarded    atomic.Bool   // clients that have not authenticated are refused
 	roles      account.Roles // that somebody has created, and the built-in ones
 
-	accountsChanged atomic.Int64  // how often users and roles were changed
-	clock           atomic.Uint64 // the newest timestamp of an oplog entry
-	heard           atomic.Uint64 // the newest cluster time that only clients know of
-	defaulted       atomic.Bool   // there may be default concerns in the data
+	accountsChanged   atomic.Int64  // how often users and roles were changed
+	clock             atomic.Uint64 // the newest timestamp of an oplog entry
+	clientClusterTime atomic.Uint64 // the newest cluster time that only clients know of
+	defaulted         atomic.Bool   // there may be default concerns in the data
 
 	middlewares
 
@@ -515,7 +515,7 @@ func (rs *Deployment) tickLocked() store.Timestamp {
 
 // clusterTime returns the newest cluster time that a server or a client knows.
 func (rs *Deployment) clusterTime() store.Timestamp {
-	return store.Timestamp(max(rs.clock.Load(), rs.heard.Load()))
+	return store.Timestamp(max(rs.clock.Load(), rs.clientClusterTime.Load()))
 }
 
 // now returns the first timestamp of the current second.

@@ -25,7 +25,7 @@ type exec struct {
 
 // reset makes room for another message.
 func (x *exec) reset() {
-	if cap(x.result.out) > keep {
+	if cap(x.result.out) > maxRetained {
 		x.result.out = nil
 	}
 	x.command = x.command.next()
@@ -37,7 +37,7 @@ func (x *exec) reset() {
 }
 
 // at returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
-func (x *exec) at() int {
+func (x *exec) memberIndex() int {
 	if x.conn.member == nil {
 		return -1
 	}
@@ -45,7 +45,7 @@ func (x *exec) at() int {
 }
 
 // front returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
-func (x *exec) front() int {
+func (x *exec) mongosIndex() int {
 	if x.conn.mongos == nil {
 		return -1
 	}
@@ -113,13 +113,13 @@ func (x *exec) query(h wire.Header, b []byte) error {
 // is nil if there is no middleware. It returns an error if nothing is to be answered.
 func (x *exec) serve(parseErr error) (*Reply, error) {
 	if list := x.conn.set.concerning(x.command.name); list != nil {
-		return x.through(list, parseErr)
+		return x.withMiddleware(list, parseErr)
 	}
 	return nil, x.answer(parseErr)
 }
 
 // through is serve by way of middleware.
-func (x *exec) through(list []Middleware, parseErr error) (*Reply, error) {
+func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error) {
 	at, executed := len(x.result.out), false
 	var failed error
 	request := x.request()
@@ -161,7 +161,7 @@ func (x *exec) replace(reply *Reply, at int, executed bool) error {
 // request describes the message to middleware.
 func (x *exec) request() Request {
 	r := Request{
-		Member: x.at(), Mongos: x.front(), ConnID: x.conn.id, RequestID: x.command.requestID, Command: x.command.name, Database: x.command.db,
+		Member: x.memberIndex(), Mongos: x.mongosIndex(), ConnID: x.conn.id, RequestID: x.command.requestID, Command: x.command.name, Database: x.command.db,
 		Body: wire.Fold(x.command.raw, x.command.sequences), Application: x.command.spec == nil || !x.command.spec.service, TxnNumber: -1,
 		done: x.conn.done, client: x.conn.nc,
 	}
@@ -352,7 +352,7 @@ func (x *exec) addEntries() {
 func (x *exec) note(stmt int32, raw []byte) *noted {
 	e := x.conn.set.journal.allocate()
 	e.Time = time.Now()
-	e.Member, e.ConnID, e.RequestID = x.at(), x.conn.id, x.command.requestID
+	e.Member, e.ConnID, e.RequestID = x.memberIndex(), x.conn.id, x.command.requestID
 	e.Command, e.Namespace = x.command.name, x.ns()
 	e.StatementID, e.TxnNumber = stmt, -1
 	if x.command.lsid != nil {

@@ -106,7 +106,7 @@ func (f *failPoints) set(name string, p *failpoint.Point) {
 	f.exist.Store(len(f.byName) > 0)
 }
 
-// failPoint does what the member's fail point says about the command in hand.
+// failPoint does what the member's fail point says about the current command.
 func (x *exec) failPoint() (pointAction, error) {
 	if x.command.spec != nil && x.command.spec.greeting {
 		x.noteClient() // the point may be about the application that says hello
@@ -135,7 +135,7 @@ func (x *exec) failPoint() (pointAction, error) {
 	return action, nil
 }
 
-// concernedBy reports whether a fail point is about the command in hand.
+// concernedBy reports whether a fail point is about the current command.
 func (x *exec) concernedBy(p *failpoint.Point) bool {
 	switch {
 	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
@@ -163,7 +163,7 @@ func (x *exec) appName() string {
 
 // failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
 func (x *exec) failWriteLocked() error {
-	m, h := x.conn.member, &x.evaluation.held
+	m, h := x.conn.member, &x.evaluation.lock
 	since := h.from
 	h.from = m.data.Log.Last()
 	p := m.points.byName[FailWrite]
@@ -176,7 +176,7 @@ func (x *exec) failWriteLocked() error {
 		}
 		h.cut = h.cut || !p.Stays
 		if p.HasCode {
-			m.takeBackLocked(at - 1)
+			m.rollbackLocked(at - 1)
 			h.from = at - 1
 			return mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
 				sessionName(x.command.lsid), x.command.txn)

@@ -2,7 +2,7 @@ package mongotest
 
 import "github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 
-// timePoints does what the fail points for maxTimeMS say about the command in hand.
+// timePoints does what the fail points for maxTimeMS say about the current command.
 func (x *exec) timePoints() error {
 	if x.command.maxTime <= 0 || x.command.name == "getMore" || x.command.name == "configureFailPoint" {
 		return nil

@@ -28,7 +28,7 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 	attempts := 0
 	err := x.attemptLocked(nil, func() error {
 		attempts++
-		doc, err := x.findingLocked(question{by: "quick"}, func() ([]byte, error) {
+		doc, err := x.memoizedLocked(memoKey{by: "quick"}, func() ([]byte, error) {
 			quick++
 			return make([]byte, 5), nil
 		})
@@ -39,10 +39,10 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 			t.Error("the next attempt has another document")
 		}
 		made = doc
-		_, err = x.findingLocked(question{"slow", &doc[0]}, func() ([]byte, error) {
+		_, err = x.memoizedLocked(memoKey{"slow", &doc[0]}, func() ([]byte, error) {
 			slow++
-			for !x.evaluation.held.since.IsZero() { // as long as it holds the mutex
-				if err := x.mayGoOn(); err != nil {
+			for !x.evaluation.lock.since.IsZero() { // as long as it holds the mutex
+				if err := x.checkInterrupt(); err != nil {
 					return nil, err
 				}
 			}
@@ -62,10 +62,10 @@ func TestPartsForget(t *testing.T) {
 	for range 2 {
 		evaluated := 0
 		err := x.attemptLocked(nil, func() error {
-			_, err := x.findingLocked(question{by: "slow"}, func() ([]byte, error) {
+			_, err := x.memoizedLocked(memoKey{by: "slow"}, func() ([]byte, error) {
 				evaluated++
-				for !x.evaluation.held.since.IsZero() {
-					if err := x.mayGoOn(); err != nil {
+				for !x.evaluation.lock.since.IsZero() {
+					if err := x.checkInterrupt(); err != nil {
 						return nil, err
 					}
 				}
@@ -82,17 +82,17 @@ func TestPartsForget(t *testing.T) {
 // A part that nobody knows how to continue without the mutex is done with it.
 func TestAPartThatCannotPauseKeepsTheMutex(t *testing.T) {
 	x := lockedExec(t)
-	attempts, releases := 0, x.evaluation.held.releases
+	attempts, releases := 0, x.evaluation.lock.releases
 	err := x.attemptLocked(nil, func() error {
 		attempts++
-		for !x.evaluation.held.since.IsZero() {
-			if err := x.mayGoOn(); err != nil {
+		for !x.evaluation.lock.since.IsZero() {
+			if err := x.checkInterrupt(); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil || attempts != 2 || x.evaluation.held.releases != releases {
-		t.Errorf("%d attempts, want 2; the mutex was given up %d times; %v", attempts, x.evaluation.held.releases-releases, err)
+	if err != nil || attempts != 2 || x.evaluation.lock.releases != releases {
+		t.Errorf("%d attempts, want 2; the mutex was given up %d times; %v", attempts, x.evaluation.lock.releases-releases, err)
 	}
 }

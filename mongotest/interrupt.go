@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// lookEvery is how often an evaluation looks whether its client is there and nobody has killed it.
-const lookEvery = 10 * time.Millisecond
+// pollInterval is how often an evaluation looks whether its client is there and nobody has killed it.
+const pollInterval = 10 * time.Millisecond
 
 // evaluation is what a command's evaluation has taken so far.
 type evaluation struct {
@@ -21,7 +21,7 @@ type evaluation struct {
 	looked time.Time            // when it last looked, zero before the first time
 	listed *currentop.Operation // nil as long as it was short
 	ended  error                // why it may not go on
-	held   held                 // what it does with the set's mutex
+	lock   lockState            // what it does with the set's mutex
 	script *javascript.Engine   // nil before the command's first script
 }
 
@@ -35,7 +35,7 @@ func (e *evaluation) reset() {
 // work returns what the evaluation of the command asks whether it may go on.
 func (x *exec) work() *query.Work {
 	if x.evaluation.work == nil {
-		x.evaluation.work = query.NewWork(x.mayGoOn)
+		x.evaluation.work = query.NewWork(x.checkInterrupt)
 	}
 	return x.evaluation.work
 }
@@ -44,13 +44,13 @@ func (x *exec) work() *query.Work {
 func (x *exec) engine() *javascript.Engine {
 	e := &x.evaluation
 	if e.script == nil {
-		e.script = &javascript.Engine{Work: x.work(), MayWait: func() bool { return !e.held.locked }}
+		e.script = &javascript.Engine{Work: x.work(), MayWait: func() bool { return !e.lock.locked }}
 	}
 	return e.script
 }
 
-// mayGoOn returns why the evaluation must end, nil if it may go on.
-func (x *exec) mayGoOn() error {
+// checkInterrupt returns why the evaluation must end, nil if it may go on.
+func (x *exec) checkInterrupt() error {
 	x.evaluation.ended = x.interrupted()
 	return x.evaluation.ended
 }
@@ -62,7 +62,7 @@ func (x *exec) interrupted() error {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	case x.heldTooLong(now):
 		return errHeldTooLong
-	case now.Sub(e.looked) < lookEvery:
+	case now.Sub(e.looked) < pollInterval:
 		return nil
 	}
 	first := e.looked.IsZero()

@@ -21,7 +21,7 @@ func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrit
 	if q.many != nil {
 		return q.many
 	}
-	w := &manyWrites{x: x, command: command, by: q, from: x.originLocked(), releases: x.evaluation.held.releases}
+	w := &manyWrites{x: x, command: command, by: q, from: x.originLocked(), releases: x.evaluation.lock.releases}
 	visit := func(r *store.Record) bool {
 		w.list.add(found{r.Key, r.Doc, x.result.match})
 		return true
@@ -43,7 +43,7 @@ func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrit
 func (w *manyWrites) eachLocked(note *noted, write func(f *found) error) error {
 	notes := [1]*noted{note}
 	for f := range w.list.all() {
-		err := w.x.partLocked(notes[:], func() error {
+		err := w.x.unitLocked(notes[:], func() error {
 			there, err := w.thereLocked(f)
 			if !there || err != nil {
 				return err
@@ -60,7 +60,7 @@ func (w *manyWrites) eachLocked(note *noted, write func(f *found) error) error {
 // thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
 func (w *manyWrites) thereLocked(f *found) (bool, error) {
 	x := w.x
-	if x.result.within != nil || x.evaluation.held.releases == w.releases {
+	if x.result.within != nil || x.evaluation.lock.releases == w.releases {
 		return true, nil
 	}
 	if err := w.from.checkLocked(x.conn.member); err != nil {
@@ -78,7 +78,7 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 
 // matchedAgainLocked reports whether what a found document has become matches too, and notes it then.
 func (w *manyWrites) matchedAgainLocked(f *found, now []byte) (bool, error) {
-	doc, err := w.x.findingLocked(question{w, &now[0]}, func() ([]byte, error) {
+	doc, err := w.x.memoizedLocked(memoKey{w, &now[0]}, func() ([]byte, error) {
 		w.again = *f
 		w.again.match.Verdicts = nil
 		there, err := w.by.filter.MatchWith(now, &w.again.match)

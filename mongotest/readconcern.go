@@ -99,10 +99,10 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 		case it.Type != bson.TypeTimestamp:
 			return fields.WrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
 		default:
-			c.heard = store.Timestamp(binary.LittleEndian.Uint64(it.Value))
+			c.clusterTime = store.Timestamp(binary.LittleEndian.Uint64(it.Value))
 		}
 	}
-	if it.Err == nil && c.heard == 0 {
+	if it.Err == nil && c.clusterTime == 0 {
 		return fields.Missing(c.name+".$clusterTime", "clusterTime")
 	}
 	return it.Err
@@ -112,18 +112,18 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 const aheadOfClock = 365 * 24 * 60 * 60
 
 // hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
-func (x *exec) hear() error {
+func (x *exec) advanceClusterTime() error {
 	rs := x.conn.set
-	if x.command.heard <= rs.clusterTime() || rs.config.standalone {
+	if x.command.clusterTime <= rs.clusterTime() || rs.config.standalone {
 		return nil
 	}
-	if now := now(); x.command.heard.Seconds() > now.Seconds()+aheadOfClock {
+	if now := now(); x.command.clusterTime.Seconds() > now.Seconds()+aheadOfClock {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
-			x.command.heard.Seconds(), now.Seconds())
+			x.command.clusterTime.Seconds(), now.Seconds())
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.heard.Store(max(rs.heard.Load(), uint64(x.command.heard)))
+	rs.clientClusterTime.Store(max(rs.clientClusterTime.Load(), uint64(x.command.clusterTime)))
 	return nil
 }
 

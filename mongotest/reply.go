@@ -52,7 +52,7 @@ func (x *exec) appendTimes() {
 	if t == 0 {
 		return // there is no oplog yet
 	}
-	known := max(t, store.Timestamp(x.conn.set.heard.Load()))
+	known := max(t, store.Timestamp(x.conn.set.clientClusterTime.Load()))
 	at, dst := wire.BeginEmbedded(x.result.out, "$clusterTime")
 	dst = wire.AppendTimestamp(dst, "clusterTime", known.Seconds(), known.Increment())
 	signature, dst := wire.BeginEmbedded(dst, "signature")

@@ -37,7 +37,7 @@ type result struct {
 	refused    bool         // a statement failed
 	applied    int64        // index up to which the write concern waits
 	writeError *mongoerr.Error
-	watches    bool // the cursor in hand is that of a change stream
+	watches    bool // the current cursor is that of a change stream
 }
 
 // again returns the result of an execution that has not begun. It has room, and the first n bytes of the reply, from r.

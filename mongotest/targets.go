@@ -63,7 +63,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 	note := w.note(0, nil)
 	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
 	w.command.bypass = a.bypass
-	err = w.writingParts(func() error {
+	err = w.writingUnits(func() error {
 		full := w.command.full
 		defer func() { w.command.full = full }()
 		err := w.writeResultsLocked(a, docs, x.result.vars.values, note)
@@ -126,7 +126,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 		return err
 	}
 	x.command.full = t.DB + temporary + store.NewUUID().String()
-	if err := x.partLocked(nil, func() error {
+	if err := x.unitLocked(nil, func() error {
 		return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil)
 	}); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 		err = x.outNamed(t)
 	}
 	if err == nil {
-		err = x.partLocked(notes, func() error {
+		err = x.unitLocked(notes, func() error {
 			if err := cmp.Or(made.checkLocked(x.conn.member), x.sameTargetLocked(target, c)); err != nil {
 				return err
 			}
@@ -228,7 +228,7 @@ func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.De
 func (x *exec) fillLocked(made *origin, docs [][]byte) error {
 	for _, doc := range docs {
 		in := x.prepareInsertion(doc)
-		err := x.partLocked(nil, func() error {
+		err := x.unitLocked(nil, func() error {
 			if err := made.checkLocked(x.conn.member); err != nil {
 				return err
 			}
@@ -287,14 +287,14 @@ func (m *merge) allLocked(docs [][]byte) error {
 		by = nil
 	}
 	for i, doc := range docs {
-		if err := m.partLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
+		if err := m.unitLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
 			return err
 		}
 	}
 	var first error
 	for i := range list {
 		one := merging{doc: list[i].doc, there: criteria{filter: list[i].filter}}
-		err := m.partLocked(m.notes, func() error { return m.oneLocked(&one) })
+		err := m.unitLocked(m.notes, func() error { return m.oneLocked(&one) })
 		if m.evaluation.ended != nil {
 			return err
 		}

@@ -114,8 +114,8 @@ type savepoint struct{ writes, locks int }
 
 func (t *transaction) savepoint() savepoint { return savepoint{len(t.writes), len(t.locks)} }
 
-// takeBackLocked undoes what the transaction wrote after a savepoint, and gives up the locks that it took for that.
-func (t *transaction) takeBackLocked(to savepoint) {
+// rollbackLocked undoes what the transaction wrote after a savepoint, and gives up the locks that it took for that.
+func (t *transaction) rollbackLocked(to savepoint) {
 	if t.state != running {
 		return
 	}

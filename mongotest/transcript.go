@@ -111,12 +111,12 @@ func (r *Reply) fault() string {
 	return ""
 }
 
-// received counts and records the message in hand.
+// received counts and records the current message.
 func (x *exec) received() {
 	x.countMessage()
 	if x.conn.set.transcript.limit > 0 {
 		x.conn.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
+			Member: x.memberIndex(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
 		})
 	}
 }
@@ -126,7 +126,7 @@ func (x *exec) transcribeReply(reply *Reply) {
 	if x.conn.set.transcript.limit > 0 {
 		h, _ := wire.ParseHeader(x.result.out)
 		x.conn.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
+			Member: x.memberIndex(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
 			Fault: reply.fault(),
 		})
 	}

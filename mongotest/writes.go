@@ -47,7 +47,7 @@ func (x *exec) orderedArg() (bool, error) {
 // writeStatements executes the n statements of a write command by one, and answers with what they did.
 func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
 	var all outcome
-	err := x.writingParts(func() error {
+	err := x.writingUnits(func() error {
 		return x.statementsLocked(n, ordered, one, func(_ int, o *outcome) { all.add(o) })
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 
 // refuses returns why the validator of a collection's options does not let a document be stored.
 func (x *exec) refuses(o *store.Options, before, after []byte) error {
-	_, err := x.findingLocked(question{o, &after[0]}, func() ([]byte, error) {
+	_, err := x.memoizedLocked(memoKey{o, &after[0]}, func() ([]byte, error) {
 		return nil, o.Refuses(x.context(), before, after, x.conn.set.config.version.AtLeast(5, 0))
 	})
 	return err

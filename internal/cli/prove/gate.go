@@ -18,8 +18,8 @@ type gate struct {
 	changed chan struct{} // closed and replaced when a cell may run
 }
 
-// lookEvery is the time between two looks at the timers.
-const lookEvery = 50 * time.Millisecond
+// pollInterval is the time between two looks at the timers.
+const pollInterval = 50 * time.Millisecond
 
 func newGate(most int) *gate {
 	return &gate{most: most, limit: min(most, runtime.GOMAXPROCS(0)), changed: make(chan struct{})}
@@ -65,7 +65,7 @@ func (g *gate) adjust(late, tolerance time.Duration) {
 
 // follow adjusts the gate until ctx ends.
 func (g *gate) follow(ctx context.Context, p *probes, tolerance time.Duration) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		select {

@@ -58,7 +58,7 @@ func (s *Stream) Split(event []byte) ([]byte, error) {
 	return s.Fragment(), nil
 }
 
-// Fragment returns the next fragment of the event in hand, nil if there is none.
+// Fragment returns the next fragment of the current event, nil if there is none.
 func (s *Stream) Fragment() []byte {
 	if len(s.split.fragments) == 0 {
 		return nil

@@ -18,7 +18,7 @@ type Stream struct {
 	db, coll string // the watched namespace; coll is "" for a database
 	next     int64  // index of the log from which it reads on
 	from     store.Timestamp
-	events   []event // of the entry in hand
+	events   []event // of the current entry
 	behind   string  // the token behind which the stream begins, until it has passed it
 	found    bool    // it has seen that token
 	split    split

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// lookEvery is how often a call is asked whether it may go on.
-	lookEvery = 5 * time.Millisecond
+	// pollInterval is how often a call is asked whether it may go on.
+	pollInterval = 5 * time.Millisecond
 	// mostMemory is by how many bytes the heap may grow in one call. It is about a real server's jsHeapLimitMB.
 	mostMemory = 1 << 30
 	// longestText is how long a text may be that one call of a built-in function makes.
@@ -36,7 +36,7 @@ func (e *Engine) bounded(run func() error) (err error) {
 	e.stop = make(chan struct{})
 	w := &watch{engine: e}
 	w.mu.Lock()
-	w.timer = time.AfterFunc(lookEvery, w.look)
+	w.timer = time.AfterFunc(pollInterval, w.look)
 	w.mu.Unlock()
 	thrown := e.vm.Try(func() { err = run() })
 	w.end() // from here on the Work is the caller's again
@@ -69,7 +69,7 @@ func (w *watch) look() {
 		close(w.engine.stop)
 		return
 	}
-	w.timer.Reset(lookEvery)
+	w.timer.Reset(pollInterval)
 }
 
 func (w *watch) checkMemory() error {

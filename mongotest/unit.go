@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A part of a write is done whole or not at all: a statement, or one document of those that it is about. Outside of a transaction, others may
-// read and write between two parts, as in the real server.
+// A unit of work of a write, here a unit for short, is done whole or not at all: a statement, or one document of those that it is about. Outside
+// of a transaction, others may read and write between two units, as in the real server.
 
-// partLocked runs apply as one part of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
-// for the part. Apply may run more than once, see attemptLocked. If it has parts itself, it writes nothing else after the first.
-func (x *exec) partLocked(notes []*noted, apply func() error) error {
+// unitLocked runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
+// for the unit. Apply may run more than once, see attemptLocked. If it has units itself, it writes nothing else after the first.
+func (x *exec) unitLocked(notes []*noted, apply func() error) error {
 	if err := x.yieldLocked(); err != nil {
 		return err
 	}
@@ -21,14 +21,14 @@ func (x *exec) partLocked(notes []*noted, apply func() error) error {
 // attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
 // what apply did and gives up the mutex for that. So apply begins by forgetting what it noted before.
 func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
-	h := &x.evaluation.held
-	h.pauses = 0
-	h.findings.forget()
+	h := &x.evaluation.lock
+	h.yields = 0
+	h.memo.reset()
 	before := x.savepointLocked(notes)
 	for {
 		h.slow = nil
-		h.findings.again()
-		if h.since = (time.Time{}); h.pauses < mostPauses {
+		h.memo.again()
+		if h.since = (time.Time{}); h.yields < maxYields {
 			h.since = time.Now()
 		}
 		err := apply()
@@ -40,7 +40,7 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 		if blocker == nil && !paused {
 			return cmp.Or(x.evaluation.ended, err)
 		}
-		x.takeBackLocked(&before, notes)
+		x.rollbackLocked(&before, notes)
 		if paused {
 			err = x.pauseLocked()
 		} else {
@@ -57,12 +57,12 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 
 // pauseLocked evaluates what takes long without the mutex.
 func (x *exec) pauseLocked() error {
-	h := &x.evaluation.held
-	h.pauses++
+	h := &x.evaluation.lock
+	h.yields++
 	x.evaluation.ended = nil
 	x.evaluation.work.Restart()
 	if h.slow == nil {
-		h.pauses = mostPauses // nobody knows how to go on without the mutex
+		h.yields = maxYields // nobody knows how to go on without the mutex
 		return nil
 	}
 	return x.releasedLocked(func() error {
@@ -75,20 +75,20 @@ func (x *exec) pauseLocked() error {
 
 // yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
 func (x *exec) yieldLocked() error {
-	if time.Since(x.evaluation.held.taken) < holdAtMost || x.command.afterApply != nil {
+	if time.Since(x.evaluation.lock.acquired) < maxLockHold || x.command.afterApply != nil {
 		return nil
 	}
 	return x.releasedLocked(func() error {
 		x.conn.set.mu.Unlock()
 		defer x.conn.set.mu.Lock()
 		runtime.Gosched() // else who waits would find the mutex taken again
-		return x.mayGoOn()
+		return x.checkInterrupt()
 	})
 }
 
 // releasedLocked runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
 func (x *exec) releasedLocked(wait func() error) error {
-	h := &x.evaluation.held
+	h := &x.evaluation.lock
 	h.since = time.Time{} // what was written before stays
 	if err := x.failWriteLocked(); err != nil {
 		x.evaluation.ended = err
@@ -110,11 +110,11 @@ func (x *exec) releasedLocked(wait func() error) error {
 
 // takenLocked notes that the command has taken the mutex.
 func (x *exec) takenLocked() {
-	h := &x.evaluation.held
-	h.taken, h.from, h.locked = time.Now(), x.conn.member.data.Log.Last(), true
+	h := &x.evaluation.lock
+	h.acquired, h.from, h.locked = time.Now(), x.conn.member.data.Log.Last(), true
 }
 
-// beforePart is what a part of a write goes back to if it is executed again.
+// beforePart is what a unit of a write goes back to if it is executed again.
 type beforePart struct {
 	since   int64 // the end of the log
 	within  savepoint
@@ -131,11 +131,11 @@ func (x *exec) savepointLocked(notes []*noted) beforePart {
 	return b
 }
 
-// takeBackLocked undoes what a part of a write did, which nobody has seen.
-func (x *exec) takeBackLocked(b *beforePart, notes []*noted) {
-	x.conn.member.takeBackLocked(b.since)
+// rollbackLocked undoes what a unit of a write did, which nobody has seen.
+func (x *exec) rollbackLocked(b *beforePart, notes []*noted) {
+	x.conn.member.rollbackLocked(b.since)
 	if t := b.result.within; t != nil {
-		t.takeBackLocked(b.within)
+		t.rollbackLocked(b.within)
 	}
 	x.result = b.result
 	for _, note := range notes {
@@ -145,13 +145,13 @@ func (x *exec) takeBackLocked(b *beforePart, notes []*noted) {
 	}
 }
 
-// statementsLocked executes the n statements of a write command by one, each as a part, and calls done with what each did. One reports whether
+// statementsLocked executes the n statements of a write command by one, each as a unit, and calls done with what each did. One reports whether
 // its statement went well. An ordered command ends with the first that failed.
 func (x *exec) statementsLocked(n int, ordered bool, one func(i int, o *outcome) bool, done func(i int, o *outcome)) error {
 	var o outcome
 	for i := range n {
 		ok := false
-		err := x.partLocked(x.result.entries[i:i+1], func() error {
+		err := x.unitLocked(x.result.entries[i:i+1], func() error {
 			o = outcome{}
 			ok = one(i, &o)
 			return nil

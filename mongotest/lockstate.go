@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// holdAtMost is how long a write keeps the set's mutex: for the evaluation of filters and updates in one part, and for several parts.
-	holdAtMost = 2 * time.Millisecond
-	// mostPauses is how often a part of a write gives up the mutex for its evaluation. After that it keeps it.
-	mostPauses = 50
+	// maxLockHold is how long a write keeps the set's mutex: for the evaluation of filters and updates in one unit, and for several units.
+	maxLockHold = 2 * time.Millisecond
+	// maxYields is how often a unit of a write gives up the mutex for its evaluation. After that it keeps it.
+	maxYields = 50
 )
 
-// held is how a write holds the set's mutex. If the evaluation in a part takes too long, what the part has done is undone, what takes long is
-// evaluated without the mutex, and the part is executed again, with what was found out.
-type held struct {
-	since    time.Time // when the attempt at a part began; zero if its evaluation may take as long as it wants
-	taken    time.Time // when the mutex was taken
+// lockState is how a write holds the set's mutex. If the evaluation in a unit takes too long, what the unit has done is undone, what takes long is
+// evaluated without the mutex, and the unit is executed again, with the results of these evaluations.
+type lockState struct {
+	since    time.Time // when the attempt at a unit began; zero if its evaluation may take as long as it wants
+	acquired time.Time // when the mutex was acquired
 	from     int64     // the end of the log then
 	cut      bool      // a fail point closes the connection
 	locked   bool      // the mutex is held
 	releases int       // how often it was given up
-	pauses   int       // of the part
+	yields   int       // of the unit
 	slow     func()    // evaluates what takes long
-	findings findings
+	memo     memo
 }
 
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
@@ -33,8 +33,8 @@ var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the s
 
 // heldTooLong reports whether a write is to give up the mutex. One with scripts does so before it runs the first.
 func (x *exec) heldTooLong(now time.Time) bool {
-	since := x.evaluation.held.since
-	long := x.evaluation.script != nil || now.Sub(since) >= holdAtMost
+	since := x.evaluation.lock.since
+	long := x.evaluation.script != nil || now.Sub(since) >= maxLockHold
 	return !since.IsZero() && long
 }
 
@@ -44,30 +44,30 @@ func (e *evaluation) paused() bool { return errors.Is(e.ended, errHeldTooLong) }
 // slowly notes how to go on with an evaluation if it held the mutex for too long.
 func (x *exec) slowly(err error, evaluate func()) {
 	if err != nil && x.evaluation.paused() {
-		x.evaluation.held.slow = evaluate
+		x.evaluation.lock.slow = evaluate
 	}
 }
 
-// findingLocked returns what an evaluation finds out, which may be known already.
-func (x *exec) findingLocked(q question, evaluate func() ([]byte, error)) ([]byte, error) {
-	if known, ok := x.evaluation.held.findings.known[q]; ok {
+// memoizedLocked returns what an evaluation finds out, which may be known already.
+func (x *exec) memoizedLocked(q memoKey, evaluate func() ([]byte, error)) ([]byte, error) {
+	if known, ok := x.evaluation.lock.memo.known[q]; ok {
 		return known.doc, known.err
 	}
 	doc, err := evaluate()
-	x.slowly(err, func() { x.learn(q, evaluate) })
+	x.slowly(err, func() { x.evaluateUnlocked(q, evaluate) })
 	if err == nil {
-		x.evaluation.held.findings.note(q, doc)
+		x.evaluation.lock.memo.note(q, doc)
 	}
 	return doc, err
 }
 
 // learn evaluates without the mutex.
-func (x *exec) learn(q question, evaluate func() ([]byte, error)) {
+func (x *exec) evaluateUnlocked(q memoKey, evaluate func() ([]byte, error)) {
 	doc, err := evaluate()
 	if x.evaluation.ended != nil {
 		return
 	}
-	x.evaluation.held.findings.learn(q, finding{doc, err})
+	x.evaluation.lock.memo.store(q, memoValue{doc, err})
 }
 
 // stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.
