@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fates says for every field of an options struct whether it is honoured or refused. A struct that is not here has only the fields
+// fates says for every field of an options struct whether it is supported or refused. A struct that is not here has only the fields
 // of commonFields.
 var fates = map[reflect.Type]map[string]string{
 	reflect.TypeFor[ClusterOptions](): fields(`Authenticator Username Password TimeoutsConfig Transcoder RetryStrategy Tracer Meter
@@ -26,10 +26,10 @@ var fates = map[reflect.Type]map[string]string{
 	reflect.TypeFor[InternalConfig]():     fields(`TLSRootCAProvider`, `ConnectionBufferSize`),
 }
 
-func fields(honoured, refused string) map[string]string {
+func fields(supported, refused string) map[string]string {
 	all := make(map[string]string)
-	for _, name := range strings.Fields(honoured) {
-		all[name] = "honoured"
+	for _, name := range strings.Fields(supported) {
+		all[name] = "supported"
 	}
 	for _, name := range strings.Fields(refused) {
 		all[name] = "refused"
@@ -44,7 +44,7 @@ func TestEveryClusterOptionHasAFate(t *testing.T) {
 		for i := range typ.NumField() {
 			name := typ.Field(i).Name
 			if table[name] == "" {
-				t.Errorf("%s.%s is neither honoured nor refused", typ.Name(), name)
+				t.Errorf("%s.%s is neither supported nor refused", typ.Name(), name)
 			}
 			delete(table, name)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var aggregateFields = honoured(
+var aggregateFields = supported(
 	"AllowDiskUse", "BatchSize", "BypassDocumentValidation", "Collation", "MaxAwaitTime", "Comment", "Hint", "Let",
 	"Custom", "Internal")
 
@@ -135,7 +135,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
 	x.document("let", o.Let)
-	x.custom(o.Custom) //nolint:staticcheck // deprecated, but honoured while it exists
+	x.custom(o.Custom) //nolint:staticcheck // deprecated, but supported while it exists
 	a.extras = x.b
 	return x.err
 }

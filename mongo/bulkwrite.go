@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-var bulkWriteFields = honoured("BypassDocumentValidation", "Comment", "Ordered", "Let", "Internal")
+var bulkWriteFields = supported("BypassDocumentValidation", "Comment", "Ordered", "Let", "Internal")
 
 // BulkWrite makes several writes with as few commands as the server's limits allow. If Ordered is true (the default), models of
 // one kind that follow one another are in one command, and the first error of a model ends it. If Ordered is false, all models

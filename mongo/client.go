@@ -166,7 +166,7 @@ func (c *Client) Disconnect(ctx context.Context) error {
 }
 
 // Database returns a handle for a database. Options that are not given come from the client. An empty name, or an option
-// that is not honoured, is an error of the handle's operations.
+// that is not supported, is an error of the handle's operations.
 func (c *Client) Database(name string, opts ...options.Lister[options.DatabaseOptions]) *Database {
 	o, err := collect(databaseFields, opts)
 	if err == nil && name == "" {

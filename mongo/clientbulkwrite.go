@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var clientBulkWriteFields = honoured(
+var clientBulkWriteFields = supported(
 	"BypassDocumentValidation", "Comment", "Ordered", "Let", "WriteConcern", "VerboseResults", "Internal")
 
 // BulkWrite makes writes to several collections with the command bulkWrite, in as few commands as the server's limits

@@ -26,7 +26,7 @@ func (coll *Collection) Name() string { return coll.name }
 func (coll *Collection) Database() *Database { return coll.db }
 
 // Clone returns a handle for the same collection. Options that are not given come from coll. An option that is not
-// honoured is an error of the handle's operations.
+// supported is an error of the handle's operations.
 func (coll *Collection) Clone(opts ...options.Lister[options.CollectionOptions]) *Collection {
 	o, err := collect(collectionFields, opts)
 	if err == nil {
@@ -70,7 +70,7 @@ func (coll *Collection) write(op *operation.Operation, name string, cmd operatio
 	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
 
-var dropFields = honoured()
+var dropFields = supported()
 
 const codeNamespaceNotFound = 26
 

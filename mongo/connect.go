@@ -29,7 +29,7 @@ const (
 func init() { mutant.RegisterClient(connector) }
 
 // Connect returns a client for a deployment and starts its monitors. It does not wait for a server; the first
-// operation does. It returns an error for options that contradict each other and for an option that is not honoured:
+// operation does. It returns an error for options that contradict each other and for an option that is not supported:
 // the error names the option. If several options are given, they are merged, and later ones take precedence.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
 	return connector(mutant.Client{})(opts...)
@@ -91,10 +91,10 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	return client, nil
 }
 
-// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation
-// of certificates, which is not checked. Crypt and Deployment are internal to the official driver; of Custom one value is honoured, see
+// clientFields are the client options that are supported. HTTPClient is supported because it only matters for the revocation
+// of certificates, which is not checked. Crypt and Deployment are internal to the official driver; of Custom one value is supported, see
 // internalKinds.
-var clientFields = honoured(
+var clientFields = supported(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",

@@ -84,7 +84,7 @@ func TestURIOptionsWithoutEffectAreAccepted(t *testing.T) {
 	}
 }
 
-func TestEveryListedURIOptionIsHonoured(t *testing.T) {
+func TestEveryListedURIOptionIsSupported(t *testing.T) {
 	in(t, func(o *options.ClientOptions) {
 		o.ApplyURI(o.GetURI() + "&retryReads=true&retryWrites=true&connectTimeoutMS=2000&serverSelectionTimeoutMS=3000&timeoutMS=4000" +
 			"&heartbeatFrequencyMS=1000&appName=a&w=majority&journal=true&readPreference=secondaryPreferred&maxPoolSize=3" +
@@ -105,7 +105,7 @@ func TestEveryListedURIOptionIsHonoured(t *testing.T) {
 	})
 }
 
-func TestTheErrorOfAnOptionThatIsNotHonouredNamesIt(t *testing.T) {
+func TestTheErrorOfAnOptionThatIsNotSupportedNamesIt(t *testing.T) {
 	in(t, nil, func(w *world) {
 		err := w.client.Database("test").CreateCollection(w.ctx, "c", options.CreateCollection().SetEncryptedFields(d{}))
 		if err == nil || !strings.Contains(err.Error(), "CreateCollectionOptions.EncryptedFields") {
@@ -117,13 +117,13 @@ func TestTheErrorOfAnOptionThatIsNotHonouredNamesIt(t *testing.T) {
 	})
 }
 
-// The tables list every field of the official options as honoured or refused. A field that a new official release
+// The tables list every field of the official options as supported or refused. A field that a new official release
 // adds is in neither list, and fails this test.
 func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
 	known := map[reflect.Type][]string{}
-	for _, row := range mongo.HonouredOptions() {
-		known[row.Type] = append(row.Honoured, row.Refused...)
-		for _, name := range row.Honoured {
+	for _, row := range mongo.SupportedOptions() {
+		known[row.Type] = append(row.Supported, row.Refused...)
+		for _, name := range row.Supported {
 			if _, ok := row.Type.FieldByName(name); !ok {
 				t.Errorf("%s has no field %s", row.Type, name)
 			}
@@ -133,7 +133,7 @@ func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
 		for i := range typ.NumField() {
 			f := typ.Field(i)
 			if f.IsExported() && !strings.Contains(" "+strings.Join(names, " ")+" ", " "+f.Name+" ") {
-				t.Errorf("%s.%s is neither honoured nor refused", typ, f.Name)
+				t.Errorf("%s.%s is neither supported nor refused", typ, f.Name)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	countFields         = honoured("Collation", "Comment", "Hint", "Limit", "Skip", "Internal")
-	estimateCountFields = honoured("Comment", "Internal")
+	countFields         = supported("Collation", "Comment", "Hint", "Limit", "Skip", "Internal")
+	estimateCountFields = supported("Comment", "Internal")
 )
 
 // countStage makes one document with the number of documents.

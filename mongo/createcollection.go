@@ -12,13 +12,13 @@ import (
 
 var (
 	// EncryptedFields needs client-side encryption, which is not supported.
-	createCollectionFields = honoured(
+	createCollectionFields = supported(
 		"Capped", "Collation", "ChangeStreamPreAndPostImages", "DefaultIndexOptions", "MaxDocuments", "SizeInBytes",
 		"StorageEngine", "ValidationAction", "ValidationLevel", "Validator", "ExpireAfterSeconds", "TimeSeriesOptions",
 		"ClusteredIndex")
-	defaultIndexFields = honoured("StorageEngine")
-	timeSeriesFields   = honoured("TimeField", "MetaField", "Granularity", "BucketMaxSpan", "BucketRounding")
-	createViewFields   = honoured("Collation")
+	defaultIndexFields = supported("StorageEngine")
+	timeSeriesFields   = supported("TimeField", "MetaField", "Granularity", "BucketMaxSpan", "BucketRounding")
+	createViewFields   = supported("Collation")
 )
 
 // CreateCollection creates a collection with options. Without options there is no need for it: a server creates a

@@ -48,7 +48,7 @@ var (
 )
 
 // Collection returns a handle for a collection. Options that are not given come from the database. An empty name, or an
-// option that is not honoured, is an error of the handle's operations.
+// option that is not supported, is an error of the handle's operations.
 func (db *Database) Collection(name string, opts ...options.Lister[options.CollectionOptions]) *Collection {
 	o, err := collect(collectionFields, opts)
 	if err == nil {
@@ -64,7 +64,7 @@ func (db *Database) Collection(name string, opts ...options.Lister[options.Colle
 }
 
 var (
-	runCmdFields = honoured("ReadPreference")
+	runCmdFields = supported("ReadPreference")
 	pingCommand  = bson.D{{Key: "ping", Value: int32(1)}}
 )
 

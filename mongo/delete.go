@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	deleteOneFields  = honoured("Collation", "Comment", "Hint", "Let", "Internal")
+	deleteOneFields  = supported("Collation", "Comment", "Hint", "Let", "Internal")
 	deleteManyFields = deleteOneFields
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var distinctFields = honoured("Collation", "Comment", "Hint", "Internal")
+var distinctFields = supported("Collation", "Comment", "Hint", "Internal")
 
 // DistinctResult is the result of Distinct: an array of values or an error. It is not safe for concurrent use.
 type DistinctResult struct {

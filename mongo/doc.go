@@ -86,8 +86,8 @@
 //
 // # Options
 //
-// An option that is not honoured is an error that names it, never ignored. [Connect] and the handles check their options
-// before any network use; a handle returns the error from its operations. These client options are honoured, as options
+// An option that is not supported is an error that names it, never ignored. [Connect] and the handles check their options
+// before any network use; a handle returns the error from its operations. These client options are supported, as options
 // of the connection string or as setters of options.ClientOptions:
 //
 //	appName                       maxAdaptiveRetries      retryReads
@@ -105,7 +105,7 @@
 // page docs/LOGIN.md of the repository has all of them. Revocation of certificates is not checked, so
 // tlsDisableOCSPEndpointCheck and tlsDisableCertificateRevocationCheck change nothing.
 //
-// The deprecated time limits socketTimeoutMS, waitQueueTimeoutMS and wTimeoutMS of the connection string are honoured, unlike in the
+// The deprecated time limits socketTimeoutMS, waitQueueTimeoutMS and wTimeoutMS of the connection string are supported, unlike in the
 // official driver. An operation ignores them if its context has a deadline, or if the client has the option timeoutMS.
 // socketTimeoutMS limits each attempt from the sending of its command to the reply: it must be longer than any command may take, the
 // wait of a tailable cursor or a change stream included. The deprecated slaveOk=true means readPreference=secondaryPreferred,
@@ -116,7 +116,7 @@
 // These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
 // ServerMonitor. A panic of the Dialer, of its connections in the background, or of a function in the TLS configuration does
 // not end the process: it is the error of that connection. SetHTTPClient has no effect, because it is for the revocation of
-// certificates only. Options of operations are honoured, except for EncryptedFields of Drop and CreateCollection.
+// certificates only. Options of operations are supported, except for EncryptedFields of Drop and CreateCollection.
 //
 // # Listeners
 //

@@ -505,9 +505,9 @@ var withoutRows = map[string]string{
 
 func TestEachOptionHasARow(t *testing.T) {
 	rows := optionsOnEngine()
-	honoured := make(map[reflect.Type][]string)
-	for _, row := range mongo.HonouredOptions() {
-		honoured[row.Type] = row.Honoured
+	supported := make(map[reflect.Type][]string)
+	for _, row := range mongo.SupportedOptions() {
+		supported[row.Type] = row.Supported
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[*mongo.Collection](), reflect.TypeFor[*mongo.Database](), reflect.TypeFor[mongo.IndexView]()} {
 		for i := range of.NumMethod() {
@@ -520,7 +520,7 @@ func TestEachOptionHasARow(t *testing.T) {
 			if _, listed := withoutRows[name]; listed {
 				continue
 			}
-			for _, option := range honoured[optionsOf(m)] {
+			for _, option := range supported[optionsOf(m)] {
 				if _, ok := rows[name+"."+option]; !ok && option != "Internal" && option != "Custom" { // these have no setter
 					t.Errorf("there is no row for the option %s of %s", option, name)
 				}

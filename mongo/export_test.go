@@ -13,12 +13,12 @@ import (
 
 // OptionsRow lists the fields of one of the official option types.
 type OptionsRow struct {
-	Type              reflect.Type
-	Honoured, Refused []string
+	Type               reflect.Type
+	Supported, Refused []string
 }
 
-// HonouredOptions returns, for each option type, the fields that are honoured and those that are refused on purpose.
-func HonouredOptions() []OptionsRow {
+// SupportedOptions returns, for each option type, the fields that are supported and those that are refused on purpose.
+func SupportedOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](
 			clientFields,
@@ -77,9 +77,9 @@ func nestedRow[T any]() OptionsRow { return row[T](nestedFields[reflect.TypeFor[
 func row[T any](f fields, refused ...string) OptionsRow {
 	r := OptionsRow{Type: reflect.TypeFor[T](), Refused: refused}
 	for name := range f {
-		r.Honoured = append(r.Honoured, name)
+		r.Supported = append(r.Supported, name)
 	}
-	slices.Sort(r.Honoured)
+	slices.Sort(r.Supported)
 	return r
 }
 
@@ -105,8 +105,8 @@ func (c *Client) Hosts() []string {
 // SetJitter replaces the random numbers of WithTransaction's backoff.
 func (s *Session) SetJitter(f func() float64) { s.jitter = f }
 
-// HonouredURIOptions returns the options of the connection string that are honoured, in lower case.
-func HonouredURIOptions() []string { return slices.Sorted(maps.Keys(uriOptions)) }
+// SupportedURIOptions returns the options of the connection string that are supported, in lower case.
+func SupportedURIOptions() []string { return slices.Sorted(maps.Keys(uriOptions)) }
 
 // IgnoredURIOptions returns the name, the permitted values and the reason of each option of the connection string that is ignored.
 func IgnoredURIOptions() [][3]string {

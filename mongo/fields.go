@@ -10,11 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// fields has the names of the honoured fields of an options struct. If any other field is set, it is an error. So a
+// fields has the names of the supported fields of an options struct. If any other field is set, it is an error. So a
 // field that a newer official release adds is never ignored.
 type fields map[string]bool
 
-func honoured(names ...string) fields {
+func supported(names ...string) fields {
 	f := make(fields, len(names))
 	for _, name := range names {
 		f[name] = true
@@ -22,20 +22,20 @@ func honoured(names ...string) fields {
 	return f
 }
 
-// nestedFields has the honoured fields of the structs that options point to.
+// nestedFields has the supported fields of the structs that options point to.
 var nestedFields = map[reflect.Type]fields{
-	reflect.TypeFor[options.ServerAPIOptions](): honoured("ServerAPIVersion", "Strict", "DeprecationErrors"),
-	reflect.TypeFor[options.BSONOptions](): honoured(
+	reflect.TypeFor[options.ServerAPIOptions](): supported("ServerAPIVersion", "Strict", "DeprecationErrors"),
+	reflect.TypeFor[options.BSONOptions](): supported(
 		"UseJSONStructTags", "ErrorOnInlineDuplicates", "IntMinSize", "NilMapAsEmpty", "NilSliceAsEmpty", "NilByteSliceAsEmpty",
 		"OmitEmpty", "OmitZeroStruct", "StringifyMapKeysWithFmt", "AllowTruncatingDoubles", "BinaryAsSlice", "DefaultDocumentM",
 		"DefaultDocumentMap", "ObjectIDAsHexString", "UseLocalTimeZone", "ZeroMaps", "ZeroStructs"),
-	reflect.TypeFor[options.Collation](): honoured(
+	reflect.TypeFor[options.Collation](): supported(
 		"Locale", "CaseLevel", "CaseFirst", "Strength", "NumericOrdering", "Alternate", "MaxVariable", "Normalization", "Backwards"),
-	reflect.TypeFor[writeconcern.WriteConcern](): honoured("W", "Journal"),
-	reflect.TypeFor[readconcern.ReadConcern]():   honoured("Level"),
+	reflect.TypeFor[writeconcern.WriteConcern](): supported("W", "Journal"),
+	reflect.TypeFor[readconcern.ReadConcern]():   supported("Level"),
 }
 
-// check returns an error with the name of a field that is set and not honoured, or nil. It also checks the structs that the
+// check returns an error with the name of a field that is set and not supported, or nil. It also checks the structs that the
 // fields point to.
 func (f fields) check(name string, options any) error {
 	v := reflect.ValueOf(options).Elem()
@@ -61,7 +61,7 @@ func (f fields) check(name string, options any) error {
 	return nil
 }
 
-// refusedOption is the error of an option that is not honoured.
+// refusedOption is the error of an option that is not supported.
 type refusedOption struct{ options, field string }
 
 // Error returns the name of the option.
@@ -69,7 +69,7 @@ func (r refusedOption) Error() string {
 	return fmt.Sprintf("mongo: option %s.%s is not supported by Holdfast", r.options, r.field)
 }
 
-// ifRefused returns the empty result of a call that the official driver, which honours the option, would not have refused: some
+// ifRefused returns the empty result of a call that the official driver, which supports the option, would not have refused: some
 // programs use the result of a bulk write without a look at the error. After another error it returns nil.
 func ifRefused[T any](err error, empty *T) *T {
 	var refused refusedOption

@@ -15,11 +15,11 @@ import (
 )
 
 var (
-	findFields = honoured(
+	findFields = supported(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
 		"Skip", "Sort", "OplogReplay", "AllowDiskUse", "BatchSize", "CursorType", "Let", "Limit", "MaxAwaitTime",
 		"NoCursorTimeout", "Internal")
-	findOneFields = honoured(
+	findOneFields = supported(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
 		"Skip", "Sort", "OplogReplay", "Internal")
 )

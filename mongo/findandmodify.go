@@ -12,12 +12,12 @@ import (
 )
 
 var (
-	findOneAndUpdateFields = honoured(
+	findOneAndUpdateFields = supported(
 		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
 		"Hint", "Let", "Internal")
-	findOneAndReplaceFields = honoured(
+	findOneAndReplaceFields = supported(
 		"BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert", "Hint", "Let", "Internal")
-	findOneAndDeleteFields = honoured("Collation", "Comment", "Projection", "Sort", "Hint", "Let", "Internal")
+	findOneAndDeleteFields = supported("Collation", "Comment", "Projection", "Sort", "Hint", "Let", "Internal")
 )
 
 // findAndModifyCommand is a findAndModify command. Its result is the document before or after the change.

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var indexFields = honoured(
+var indexFields = supported(
 	"ExpireAfterSeconds", "Name", "Sparse", "StorageEngine", "Unique", "Version", "DefaultLanguage", "LanguageOverride",
 	"TextVersion", "Weights", "SphereVersion", "Bits", "Max", "Min", "BucketSize", "PartialFilterExpression", "Collation",
 	"WildcardProjection", "Hidden")

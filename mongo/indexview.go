@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	createIndexesFields = honoured("CommitQuorum", "Internal")
-	dropIndexesFields   = honoured("Internal")
-	listIndexesFields   = honoured("BatchSize", "Internal")
+	createIndexesFields = supported("CommitQuorum", "Internal")
+	dropIndexesFields   = supported("Internal")
+	listIndexesFields   = supported("BatchSize", "Internal")
 )
 
 // IndexView is a handle for the indexes of a collection. It is safe for concurrent use.

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var insertOneFields = honoured("BypassDocumentValidation", "Comment", "Internal")
+var insertOneFields = supported("BypassDocumentValidation", "Comment", "Internal")
 
 // insertCommand is an insert command with one encoded document.
 type insertCommand struct{ writeCommand }

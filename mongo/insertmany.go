@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-var insertManyFields = honoured("BypassDocumentValidation", "Comment", "Ordered", "Internal")
+var insertManyFields = supported("BypassDocumentValidation", "Comment", "Ordered", "Internal")
 
 // InsertMany inserts documents, which must be a slice. It splits them into several commands if they exceed the limits
 // of the server (maxWriteBatchSize and maxMessageSizeBytes). Each command is a retryable write. If the retry of a

@@ -19,7 +19,7 @@ const (
 	loginKey     = "authenticateToAnything" // the client logs in to arbiters too
 )
 
-// internalKinds are the types of the values that are honoured.
+// internalKinds are the types of the values that are supported.
 var internalKinds = map[string]reflect.Type{
 	rawDataKey: reflect.TypeFor[bool](), addFieldsKey: reflect.TypeFor[bson.D](), loginKey: reflect.TypeFor[bool](),
 }
@@ -36,7 +36,7 @@ func internalValues(field reflect.Value) (values map[string]any, ok bool) {
 	return *(*map[string]any)(unsafe.Pointer(own.Pointer())), true //nolint:gosec // the struct is this one field
 }
 
-// refusedInternal returns the name of a value of the field that is not honoured, "" if there is none.
+// refusedInternal returns the name of a value of the field that is not supported, "" if there is none.
 func refusedInternal(name string, field reflect.Value) string {
 	values, ok := internalValues(field)
 	if !ok {

@@ -265,7 +265,7 @@ func TestAnAttemptTimeoutReplacesTheTimeoutsOfTheConnectionString(t *testing.T) 
 }
 
 // Open reads them from its first argument.
-func TestOpenHonoursTheTimeoutsOfTheConnectionString(t *testing.T) {
+func TestOpenSupportsTheTimeoutsOfTheConnectionString(t *testing.T) {
 	insideWith(t, replicaSet, func(o *options.ClientOptions) (*mongo.Client, error) {
 		uri := o.GetURI() + "&socketTimeoutMS=100&retryReads=false"
 		return mongo.Open(uri, mongo.Config{}, options.Client().SetDialer(o.Dialer).SetMonitor(o.Monitor))

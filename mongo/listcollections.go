@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var listCollectionsFields = honoured("NameOnly", "BatchSize", "AuthorizedCollections", "Internal")
+var listCollectionsFields = supported("NameOnly", "BatchSize", "AuthorizedCollections", "Internal")
 
 // ListCollections returns a cursor for the descriptions of the database's collections and views that match the filter.
 // It is a retryable read on the primary.

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var listDatabasesFields = honoured("NameOnly", "AuthorizedDatabases")
+var listDatabasesFields = supported("NameOnly", "AuthorizedDatabases")
 
 // ListDatabases returns the databases that match the filter. It is a retryable read on the primary.
 func (c *Client) ListDatabases(

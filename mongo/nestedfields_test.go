@@ -30,7 +30,7 @@ func TestANewFieldOfANestedStructIsRefused(t *testing.T) {
 		{newerOptions{&newerCollation{Locale: "en", Newer: true}}, "mongo: option newerCollation.Newer is not supported by Holdfast"},
 	} {
 		got := ""
-		if err := honoured("Collation").check("newerOptions", &c.given); err != nil {
+		if err := supported("Collation").check("newerOptions", &c.given); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -39,8 +39,8 @@ func TestANewFieldOfANestedStructIsRefused(t *testing.T) {
 	}
 }
 
-// The values of a field Internal are honoured one by one.
-func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
+// The values of a field Internal are supported one by one.
+func TestAnInternalOptionThatIsNotSupportedIsRefusedByItsName(t *testing.T) {
 	type internal struct{ values map[string]any }
 	type some struct{ Internal internal }
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
 		{some{internal{map[string]any{"rawData": "yes"}}}, "mongo: option some.rawData is not supported by Holdfast"},
 	} {
 		got := ""
-		if err := honoured("Internal").check("some", &c.given); err != nil {
+		if err := supported("Internal").check("some", &c.given); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -75,7 +75,7 @@ func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
 // The field Internal of every options struct, and Custom of ClientOptions, is the struct that internalValues reads. If this fails, the
 // official module has another one, and its values are refused.
 func TestTheOfficialStructOfInternalOptionsIsKnown(t *testing.T) {
-	for _, row := range HonouredOptions() {
+	for _, row := range SupportedOptions() {
 		for i := range row.Type.NumField() {
 			field := row.Type.Field(i)
 			if !isInternal(field) {
@@ -88,9 +88,9 @@ func TestTheOfficialStructOfInternalOptionsIsKnown(t *testing.T) {
 	}
 }
 
-// A bulk write with an option that is not honoured returns an empty result, as the official driver, which honours it, always returns one.
+// A bulk write with an option that is not supported returns an empty result, as the official driver, which supports it, always returns one.
 func TestABulkWriteThatIsRefusedHasAResult(t *testing.T) {
-	refused := honoured().check("Options", &struct{ Ordered bool }{true})
+	refused := supported().check("Options", &struct{ Ordered bool }{true})
 	if r := ifRefused(refused, &BulkWriteResult{}); r == nil {
 		t.Errorf("no result with %v", refused)
 	}

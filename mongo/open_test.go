@@ -67,7 +67,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"two connection strings", host, mongo.Config{}, options.Client().ApplyURI(host), "a connection string of their own"},
 		{"a second connection string that is malformed", host, mongo.Config{}, options.Client().ApplyURI("http://x"), "scheme"},
 		{"hosts beside the connection string", host, mongo.Config{}, options.Client().SetHosts([]string{"b"}), "Hosts"},
-		{"an option that is not honoured", host, mongo.Config{}, options.Client().SetAutoEncryptionOptions(options.AutoEncryption()), "AutoEncryptionOptions"},
+		{"an option that is not supported", host, mongo.Config{}, options.Client().SetAutoEncryptionOptions(options.AutoEncryption()), "AutoEncryptionOptions"},
 		{"a negative time limit of attempts", host, mongo.Config{AttemptTimeout: -1}, nil, "Config.AttemptTimeout is -1ns; it must not be negative"},
 		{"a nil resolver of a type", host, mongo.Config{Resolver: resolver}, nil, "Config.Resolver is a nil *net.Resolver"},
 		{"a nil strategy of a type", host, mongo.Config{Strategy: strategy}, nil, "Config.Strategy is a nil"},

@@ -23,18 +23,18 @@ func TestTheOptionsPageIsThatOfTheTables(t *testing.T) {
 Every exported field of the options of the official driver, v2.9.3. A program that sets a field that is refused, or one that a newer
 official release has added, gets an error with its name. ` + "`go test ./mongo -run OptionsPage -write-options-page`" + ` writes this page.
 
-| struct | honoured | refused |
+| struct | supported | refused |
 |---|---|---|
 `)
-	rows := mongo.HonouredOptions()
+	rows := mongo.SupportedOptions()
 	slices.SortFunc(rows, func(a, b mongo.OptionsRow) int { return cmp.Compare(a.Type.String(), b.Type.String()) })
 	for _, row := range rows {
 		slices.Sort(row.Refused)
-		page.WriteString("| " + strings.Join([]string{row.Type.String(), strings.Join(row.Honoured, ", "), strings.Join(row.Refused, ", ")}, " | ") + " |\n")
+		page.WriteString("| " + strings.Join([]string{row.Type.String(), strings.Join(row.Supported, ", "), strings.Join(row.Refused, ", ")}, " | ") + " |\n")
 	}
 	page.WriteString(`
 The fields Internal, and Custom of options.ClientOptions, hold values of the official driver's package ` + "`x/mongo/driver/xoptions`" + `, which
-MongoDB's own tools set. These are honoured: rawData; addCommandFields, of InsertOne, InsertMany, the updates, ReplaceOne, FindOneAndUpdate,
+MongoDB's own tools set. These are supported: rawData; addCommandFields, of InsertOne, InsertMany, the updates, ReplaceOne, FindOneAndUpdate,
 FindOneAndReplace and both BulkWrite; and authenticateToAnything of the client. Another one is an error with its name.
 
 ## Options of the connection string
@@ -43,9 +43,9 @@ The names are in lower case; the connection string may write them in any case. T
 sockettimeoutms, waitqueuetimeoutms and wtimeoutms, and the official driver ignores them. They are deprecated: an operation ignores them if
 its context has a deadline, or if the client has the option timeoutMS. slaveok=true means readPreference=secondaryPreferred, and
 secondaryacceptablelatencyms is localThresholdMS. Both are deprecated, which the log says at level info; each is an error together with a value for
-the option that has replaced it. The official driver ignores them. An option that is neither honoured nor ignored is an error.
+the option that has replaced it. The official driver ignores them. An option that is neither supported nor ignored is an error.
 
-` + "Honoured: " + strings.Join(mongo.HonouredURIOptions(), ", ") + `.
+` + "Supported: " + strings.Join(mongo.SupportedURIOptions(), ", ") + `.
 
 | ignored | values | reason, which the log has at level info |
 |---|---|---|

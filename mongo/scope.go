@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	databaseFields   = honoured("ReadConcern", "WriteConcern", "ReadPreference", "BSONOptions", "Registry")
+	databaseFields   = supported("ReadConcern", "WriteConcern", "ReadPreference", "BSONOptions", "Registry")
 	collectionFields = databaseFields
 )
 

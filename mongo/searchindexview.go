@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	searchIndexFields        = honoured("Name", "Type")
-	createSearchIndexFields  = honoured()
-	dropSearchIndexFields    = honoured()
-	updateSearchIndexFields  = honoured()
-	listSearchIndexesFields  = honoured("AggregateOptions")
+	searchIndexFields        = supported("Name", "Type")
+	createSearchIndexFields  = supported()
+	dropSearchIndexFields    = supported()
+	updateSearchIndexFields  = supported()
+	listSearchIndexesFields  = supported("AggregateOptions")
 	errNilSearchDefinition   = errors.New("search index definition cannot be nil")
 	errNilSearchIndexDefined = errors.New("search index model definition cannot be nil")
 )

@@ -23,7 +23,7 @@ type Session struct {
 	jitter   func() float64 // of the backoff of WithTransaction, at least 0 and less than 1
 }
 
-var sessionFields = honoured("CausalConsistency", "DefaultTransactionOptions", "Snapshot", "SnapshotTime")
+var sessionFields = supported("CausalConsistency", "DefaultTransactionOptions", "Snapshot", "SnapshotTime")
 
 // StartSession starts a session. It uses no network. A session is causally consistent, unless an option says otherwise: each
 // read sees the session's earlier operations. With Snapshot all its reads read one snapshot of the data (MongoDB 5.0 or

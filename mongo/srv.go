@@ -252,7 +252,7 @@ func (r *srvRecords) verify(target string) error {
 }
 
 // txtOptions are the options that a TXT record may have, in lower case.
-var txtOptions = honoured("authsource", "replicaset", "loadbalanced")
+var txtOptions = supported("authsource", "replicaset", "loadbalanced")
 
 // defaults looks up the TXT record and returns its options, without those whose names are in overridden.
 func (r *srvRecords) defaults(ctx context.Context, resolver Resolver, overridden map[string]bool) ([]string, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 )
 
-var transactionFields = honoured("ReadConcern", "ReadPreference", "WriteConcern")
+var transactionFields = supported("ReadConcern", "ReadPreference", "WriteConcern")
 
 // StartTransaction starts a transaction. It uses no network: the server hears of the transaction with its first operation.
 // Options that are not given come from the session, then from the client. The operations of the transaction are those whose

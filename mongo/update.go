@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	updateOneFields = honoured(
+	updateOneFields = supported(
 		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort", "Internal")
-	replaceFields = honoured("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort", "Internal")
+	replaceFields = supported("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort", "Internal")
 )
 
 // updateArguments are the arguments of one update or replacement.

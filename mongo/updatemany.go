@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-var updateManyFields = honoured(
+var updateManyFields = supported(
 	"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Internal")
 
 // UpdateMany updates all documents that match the filter. update is a document of update operators or a pipeline. It is

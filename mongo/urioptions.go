@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 )
 
-// uriOptions are the options of the connection string that are honoured, in lower case: all that the official parser honours, and
+// uriOptions are the options of the connection string that are supported, in lower case: all that the official parser supports, and
 // the deprecated time limits and options for reads, which it ignores.
-var uriOptions = honoured(
+var uriOptions = supported(
 	"appname", "connect", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "heartbeatintervalms", "journal",
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
 	"maxstaleness", "maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
@@ -31,7 +31,7 @@ type ignoredOption struct {
 	why    string   // for the log; empty if the client does what the option asks for
 }
 
-// ignoredOptions are in lower case. Any other option that is not honoured is an error.
+// ignoredOptions are in lower case. Any other option that is not supported is an error.
 var ignoredOptions = map[string]ignoredOption{
 	"fsync":                  {why: "journal has replaced it"},
 	"safe":                   {why: "w has replaced it"},
@@ -55,7 +55,7 @@ func checkURI(uri string) error {
 	return checkTLSOptions(tlsGiven(uri))
 }
 
-// checkURIOption returns an error if an option of the connection string is not honoured. The error has the value only
+// checkURIOption returns an error if an option of the connection string is not supported. The error has the value only
 // if it cannot be a password.
 func checkURIOption(name, value string) error {
 	lower := strings.ToLower(name)

@@ -67,7 +67,7 @@ func sameOptions(a, b *options.ClientOptions) bool {
 	return true
 }
 
-// Whatever the official parser knows is honoured here, and whatever it does not know is ignored there: so nothing that counts there is
+// Whatever the official parser knows is supported here, and whatever it does not know is ignored there: so nothing that counts there is
 // ignored here, and a few old options are all that counts here only.
 func TestTheTablesOfURIOptionsAreThoseOfTheOfficialParser(t *testing.T) {
 	known := func(name string) bool {
@@ -75,7 +75,7 @@ func TestTheTablesOfURIOptionsAreThoseOfTheOfficialParser(t *testing.T) {
 		return strings.HasSuffix(name, "password") || // it counts only beside a file
 			o.Validate() != nil || !sameOptions(o, options.Client().ApplyURI("mongodb://u:p@127.0.0.1:1/"))
 	}
-	for _, name := range mongo.HonouredURIOptions() {
+	for _, name := range mongo.SupportedURIOptions() {
 		onlyHere := slices.Contains([]string{
 			"waitqueuetimeoutms", "wtimeoutms", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames", "slaveok", "secondaryacceptablelatencyms",
 		}, name)
@@ -90,8 +90,8 @@ func TestTheTablesOfURIOptionsAreThoseOfTheOfficialParser(t *testing.T) {
 	}
 }
 
-// These are other names for options that are honoured.
-func TestTheOtherNamesOfURIOptionsAreHonoured(t *testing.T) {
+// These are other names for options that are supported.
+func TestTheOtherNamesOfURIOptionsAreSupported(t *testing.T) {
 	for uri, want := range map[string]func(*options.ClientOptions) bool{
 		"connect=direct":           func(o *options.ClientOptions) bool { return *o.Direct },
 		"connect=automatic":        func(o *options.ClientOptions) bool { return !*o.Direct },

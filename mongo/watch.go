@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var changeStreamFields = honoured(
+var changeStreamFields = supported(
 	"BatchSize", "Collation", "Comment", "FullDocument", "FullDocumentBeforeChange", "MaxAwaitTime", "ResumeAfter",
 	"ShowExpandedEvents", "StartAtOperationTime", "StartAfter", "Custom", "CustomPipeline")
 

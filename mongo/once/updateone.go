@@ -11,7 +11,7 @@ import (
 )
 
 // UpdateOne applies an update to one document exactly once. The filter must fix _id by equality; it may have other conditions, which must hold
-// when the update is applied. Of the options, ArrayFilters and Upsert are honoured; any other is an error. An upsert must have no condition but
+// when the update is applied. Of the options, ArrayFilters and Upsert are supported; any other is an error. An upsert must have no condition but
 // the _id.
 //
 // An update of idempotent operators alone, with at most one array filter, is sent as it is, if its filter has nothing but the _id, or one of
@@ -89,13 +89,13 @@ func (c *Collection) updateNaturally(ctx context.Context, f *filter, u *update, 
 	return result, failed("UpdateOne", err)
 }
 
-// stepOptions are the options of an update that its steps honour.
+// stepOptions are the options of an update that its steps support.
 type stepOptions struct {
 	arrayFilters []bson.RawValue
 	upsert       bool
 }
 
-// updateOptions returns the options, or an error that names one that is not honoured.
+// updateOptions returns the options, or an error that names one that is not supported.
 func (c *Collection) updateOptions(opts []options.Lister[options.UpdateOneOptions]) (o stepOptions, err error) {
 	given, err := merged(opts)
 	if err != nil {

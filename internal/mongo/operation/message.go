@@ -145,7 +145,7 @@ func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 }
 
 func appendHedge(b []byte, rp *readpref.ReadPref, server topology.ServerKind) []byte {
-	enabled := rp.HedgeEnabled() //nolint:staticcheck // deprecated, but honoured while it exists
+	enabled := rp.HedgeEnabled() //nolint:staticcheck // deprecated, but supported while it exists
 	if enabled == nil || server != topology.Mongos && server != topology.LoadBalancer {
 		return b
 	}

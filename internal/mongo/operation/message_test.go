@@ -141,7 +141,7 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hedged := readpref.Nearest(readpref.WithHedgeEnabled(true)) //nolint:staticcheck // deprecated, but honoured while it exists
+	hedged := readpref.Nearest(readpref.WithHedgeEnabled(true)) //nolint:staticcheck // deprecated, but supported while it exists
 	for _, c := range []struct {
 		name     string
 		kind     Kind

@@ -15,7 +15,7 @@ const (
 	officialPath = "github.com/couchbase/gocb/v2"
 	corePath     = "github.com/couchbase/gocbcore/v10"
 	oursPath     = "github.com/holdfast-db/holdfast/couchbase"
-	notThereYet  = "testdata/not_there_yet.txt"
+	unsupported  = "testdata/unsupported.txt"
 )
 
 // load returns the exported APIs of the two packages.
@@ -68,10 +68,10 @@ func listed[V any](table map[string]V, name string) bool {
 	return ok || hasOwner
 }
 
-// readNotThereYet returns the names of the file. A type stands there for its fields and methods too, if it is missing as a whole.
-func readNotThereYet(t *testing.T) map[string]bool {
+// readUnsupported returns the names of the file. A type stands there for its fields and methods too, if it is missing as a whole.
+func readUnsupported(t *testing.T) map[string]bool {
 	t.Helper()
-	b, err := os.ReadFile(notThereYet)
+	b, err := os.ReadFile(unsupported)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ type count struct{ covered, missing int }
 func TestTheExportedAPIIsGocbs(t *testing.T) {
 	official, ours := load(t)
 	found := exportedapi.Differences(official, ours)
-	pending := readNotThereYet(t)
+	pending := readUnsupported(t)
 	counts, outOfScopeCounts := make(map[string]count), make(map[string]int)
 	var all count
 	for _, name := range slices.Sorted(maps.Keys(official)) {
@@ -120,7 +120,7 @@ func TestTheExportedAPIIsGocbs(t *testing.T) {
 	}
 	for name := range pending {
 		if found[name] == "" {
-			t.Errorf("%s is as in gocb; delete its line in %s", name, notThereYet)
+			t.Errorf("%s is as in gocb; delete its line in %s", name, unsupported)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -179,8 +179,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestWriteNotThereYet writes the file anew if HOLDFAST_WRITE_NAMES is set. It is for someone who added names to package couchbase.
-func TestWriteNotThereYet(t *testing.T) {
+// TestWriteUnsupported writes the file anew if HOLDFAST_WRITE_NAMES is set. It is for someone who added names to package couchbase.
+func TestWriteUnsupported(t *testing.T) {
 	if os.Getenv("HOLDFAST_WRITE_NAMES") == "" {
 		t.Skip("HOLDFAST_WRITE_NAMES is not set")
 	}
@@ -196,7 +196,7 @@ func TestWriteNotThereYet(t *testing.T) {
 		}
 		lines = append(lines, name+"\n")
 	}
-	if err := os.WriteFile(notThereYet, []byte(strings.Join(lines, "")), 0o644); err != nil {
+	if err := os.WriteFile(unsupported, []byte(strings.Join(lines, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,7 +24,7 @@ var uriRows = func() []row {
 	} {
 		rows = append(rows, row{
 			name: "connection string with " + o, uri: "&" + o, do: insertOne(one),
-			differ: []string{"Connect", "result", "error", "took", "sent"}, why: "an option that is not honoured is an error",
+			differ: []string{"Connect", "result", "error", "took", "sent"}, why: "an option that is not supported is an error",
 		})
 	}
 	rows = append(rows, row{

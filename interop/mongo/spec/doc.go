@@ -4,6 +4,6 @@
 //	go -C interop test -tags spec_holdfast ./mongo/spec    # our client
 //
 // It has only tests. The cases that fail are listed with their reasons in expected.json and expected_ours.json; a listed case that
-// passes, or fails for another reason, fails the test. not_there_yet.json counts the cases that need a method or an option that our
+// passes, or fails for another reason, fails the test. unsupported.json counts the cases that need a method or an option that our
 // client does not have yet; these are neither passed nor failed.
 package spec

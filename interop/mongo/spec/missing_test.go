@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
 )
 
-// missing counts the cases that are not there yet by the first method or option that each needs and the client lacks.
+// missing counts the cases that are unsupported by the first method or option that each needs and the client lacks.
 type missing map[string]int
 
 func readMissing(t *testing.T) missing {
@@ -44,7 +44,7 @@ func missingIn(results []result) missing {
 
 // missing returns the name of the method or option that the client lacks; empty if the case passes or fails for another reason.
 func (r result) missing() string {
-	lacks := new(unified.NotThereYet)
+	lacks := new(unified.NotSupported)
 	if !errors.As(r.err, &lacks) {
 		return ""
 	}

@@ -77,7 +77,7 @@ func (r *report) print(w io.Writer) {
 }
 
 func (r *report) printFigures(w io.Writer) {
-	passed, lacking, listed := r.outcomes[passes], r.outcomes[notThereYet], r.outcomes[fails]
+	passed, lacking, listed := r.outcomes[passes], r.outcomes[unsupported], r.outcomes[fails]
 	fmt.Fprintf(w, "figure spec-%s-passed %d\n", clientName, passed)
 	fmt.Fprintf(w, "figure spec-%s-listed %d\n", clientName, listed)
 	if missingFile != "" {

@@ -26,7 +26,7 @@ const (
 	passes outcome = iota
 	fails
 	skipped     // by the file's own word
-	notThereYet // the client lacks something that the case needs
+	unsupported // the client lacks something that the case needs
 )
 
 func (r result) outcome() outcome {
@@ -37,7 +37,7 @@ func (r result) outcome() outcome {
 	case errors.As(r.err, &skip):
 		return skipped
 	case r.missing() != "":
-		return notThereYet
+		return unsupported
 	}
 	return fails
 }

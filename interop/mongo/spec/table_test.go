@@ -63,9 +63,9 @@ func verdict(groups []group, lacks missing, r result) string {
 	switch {
 	case o == passes && g != nil:
 		return fmt.Sprintf("it is listed (%s) and passes; -update takes it out", g.Reason)
-	case o == notThereYet && g != nil:
-		return fmt.Sprintf("it is listed (%s) and is not there yet; -update takes it out: %v", g.Reason, r.err)
-	case o == notThereYet && lacks[r.missing()] == 0:
+	case o == unsupported && g != nil:
+		return fmt.Sprintf("it is listed (%s) and is not supported; -update takes it out: %v", g.Reason, r.err)
+	case o == unsupported && lacks[r.missing()] == 0:
 		return fmt.Sprintf("the client is not known to lack this; -update writes it to %s: %v", missingFile, r.err)
 	case o == fails && g == nil:
 		return r.err.Error()

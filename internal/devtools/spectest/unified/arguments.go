@@ -16,20 +16,20 @@ func (r *refusal) Unwrap() error { return r.err }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Errorf(format, args...)} }
 
-// NotThereYet is the failure of a case that needs something that the client does not have yet. It is never taken for an error
+// NotSupported is the failure of a case that needs something that the client does not have yet. It is never taken for an error
 // that the case expects.
-type NotThereYet struct {
+type NotSupported struct {
 	Name string // of the missing method or option
 	Err  error  // as the client, or its file of aliases, returned it
 }
 
-func (n *NotThereYet) Error() string { return n.Err.Error() }
-func (n *NotThereYet) Unwrap() error { return n.Err }
+func (n *NotSupported) Error() string { return n.Err.Error() }
+func (n *NotSupported) Unwrap() error { return n.Err }
 
-// ifMissing returns NotThereYet around an error that says that the client lacks something, and every other error as it is.
+// ifMissing returns NotSupported around an error that says that the client lacks something, and every other error as it is.
 func ifMissing(err error) error {
 	if name := mongoMissing(err); name != "" {
-		return &NotThereYet{name, err}
+		return &NotSupported{name, err}
 	}
 	return err
 }

@@ -59,7 +59,7 @@ var (
 	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
 )
 
-// refusedOption is the whole text by which the client refuses an option that it does not honour, or GridFS.
+// refusedOption is the whole text by which the client refuses an option that it does not support, or GridFS.
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
 	`|(GridFSBucket\.\w+) is not supported by Holdfast` +
 	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast)$`)

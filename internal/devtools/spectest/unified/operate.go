@@ -35,7 +35,7 @@ func (c *run) perform(ctx context.Context, doc bson.Raw) (clientErr, failure err
 		return nil, err
 	}
 	result, err := c.call(ctx, &op, a)
-	if missing := new(NotThereYet); errors.As(ifMissing(err), &missing) {
+	if missing := new(NotSupported); errors.As(ifMissing(err), &missing) {
 		return nil, fmt.Errorf("%s: %w", op.Name, missing)
 	}
 	if refused := new(refusal); errors.As(err, &refused) {
