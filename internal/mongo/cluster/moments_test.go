@@ -79,11 +79,14 @@ func TestAContextThatEndsWhenHelloIsAnsweredFailsTheCheckoutOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := lateServer(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		d.next(cancel)
+		d.next(func() {
+			cancel()
+			sleep(t.Context(), time.Millisecond, nil) // the checkout ends before the connection is ready
+		})
 		if _, err := s.CheckOut(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-		synctest.Wait()
+		pass(t, time.Second)
 		counters(t, s, 1, 1, 0)
 	})
 }
