@@ -249,7 +249,7 @@ func (s *storm) run(seed uint64, faults int) {
 	s.judge()
 }
 
-// calm checks that all documents can be written soon after the storm. A connection that has fallen silent is replaced in half a minute or
+// calm checks that all documents can be written soon after the storm. A connection that stopped responding is replaced in half a minute or
 // so.
 func (s *storm) calm() {
 	over := time.Now()

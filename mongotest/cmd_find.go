@@ -213,7 +213,7 @@ func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
 	return list, err
 }
 
-// described returns what a find with returnKey or showRecordId returns in the place of documents.
+// described returns what a find with returnKey or showRecordId returns instead of documents.
 func (x *exec) described(s *search, p scan, list []*store.Record) ([][]byte, error) {
 	ix := p.index
 	if _, byID := s.filter.ID(p.view.Collation()); p.view.Exists() && ix == nil && (byID || s.sort.Only("_id")) {

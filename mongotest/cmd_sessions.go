@@ -80,7 +80,7 @@ func (c *command) session(e *wire.Element) error {
 	return checkSessionID(where, c.lsid)
 }
 
-// checkSessionID refuses a session without an id, or with one that is no UUID.
+// checkSessionID refuses a session without an id, or with one that is not a UUID.
 func checkSessionID(path string, session []byte) error {
 	switch id := query.Lookup(session, "id"); {
 	case id.Missing():

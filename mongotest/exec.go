@@ -144,7 +144,7 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 	return reply, x.replace(reply, at, executed)
 }
 
-// replace puts what middleware says in the place of the reply that was written at an index of out, if any.
+// replace puts what middleware says instead of the reply that was written at an index of out, if any.
 func (x *exec) replace(reply *Reply, at int, executed bool) error {
 	if reply.Error != nil {
 		x.result.out = x.result.out[:at]

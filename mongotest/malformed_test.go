@@ -40,7 +40,7 @@ func TestMalformedValuesHarmNobody(t *testing.T) {
 	}
 }
 
-// replacedBy returns a document with a value in the place of each "HERE".
+// replacedBy returns a document with a value instead of each "HERE".
 func replacedBy(v any, bad bson.RawValue) any {
 	switch v := v.(type) {
 	case bson.D:

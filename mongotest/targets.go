@@ -191,7 +191,7 @@ func (m *member) dropLocked(ns string) {
 	m.appendLocked(e)
 }
 
-// outDefinition returns the definition of the collection that $out makes, in the place of another one; nil for none.
+// outDefinition returns the definition of the collection that $out makes, instead of another one; nil for none.
 func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
 	var wanted store.Options
 	var err error

@@ -45,7 +45,7 @@ func (m Message) String() string {
 		line.Body, _ = bson.MarshalExtJSON(m.Body, false, false)
 	}
 	text, err := json.Marshal(line)
-	if err != nil { // the body is no JSON
+	if err != nil { // the body is not JSON
 		return err.Error()
 	}
 	return string(text)

@@ -88,7 +88,7 @@ func TestAnAttemptWithinItsTimeLimitIsNotChanged(t *testing.T) {
 		}
 		fails = 9
 		err = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{Err: errLost} })
-		if whyOf(err) != retry.StopNotRetryable {
+		if stopReasonOf(err) != retry.StopNotRetryable {
 			t.Errorf("an unknown failure before the time limit: %v", err)
 		}
 	})

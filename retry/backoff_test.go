@@ -178,7 +178,7 @@ func TestACalculatorReplacesTheBackoff(t *testing.T) {
 				})
 				// The delays are -1, 0, 1 and 2 hours; a negative delay means none.
 				want := []time.Duration{0, 0, 0, time.Hour, 3 * time.Hour}
-				if len(at) != len(want) || whyOf(t, err) != StopDisabled {
+				if len(at) != len(want) || stopReasonOfError(t, err) != StopDisabled {
 					t.Fatalf("attempts at %v: %v", at, err)
 				}
 				for i := range want {

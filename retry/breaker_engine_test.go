@@ -30,7 +30,7 @@ func trip(t *testing.T, e *retry.Engine) {
 	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
 		return inFlight
 	})
-	if whyOf(err) != retry.StopAttemptsUsed {
+	if stopReasonOf(err) != retry.StopAttemptsUsed {
 		t.Fatal(err)
 	}
 }
@@ -90,7 +90,7 @@ func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
 	e := guarded(t, retry.RetryOnce(), nil)
 	attempt, made := script(inFlight)
 	err := e.Do(t.Context(), retry.Operation{}, attempt)
-	if *made != 1 || whyOf(err) != retry.StopBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
+	if *made != 1 || stopReasonOf(err) != retry.StopBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
 		t.Errorf("%d attempts: %v", *made, err)
 	}
 }
@@ -112,7 +112,7 @@ func cancelDuringAttempt(t *testing.T, e *retry.Engine) {
 		cancel()
 		return inFlight
 	})
-	if stop := whyOf(err); stop != retry.StopCancelled {
+	if stop := stopReasonOf(err); stop != retry.StopCancelled {
 		t.Errorf("ended as %v, want cancelled", stop)
 	}
 }
@@ -144,13 +144,13 @@ func TestAnAttemptThatLastsUntilTheDeadlineIsAFailureForTheBreaker(t *testing.T)
 			<-ctx.Done()
 			return inFlight
 		})
-		if whyOf(err) != retry.StopDeadlineWouldPass || permits(t, e) {
+		if stopReasonOf(err) != retry.StopDeadlineWouldPass || permits(t, e) {
 			t.Errorf("the breaker is closed after: %v", err)
 		}
 	})
 }
 
-func TestAPanicOfTheCanaryDoesNotKeepTheBreakerOpen(t *testing.T) {
+func TestAPanicOfTheProbeDoesNotKeepTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := guarded(t, retry.RetryOnce(), nil)
 		trip(t, e)
@@ -177,7 +177,7 @@ func TestAPanicOfTheCanaryDoesNotKeepTheBreakerOpen(t *testing.T) {
 	})
 }
 
-func TestACanaryCanBeARetry(t *testing.T) {
+func TestAProbeCanBeARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var changes []change
 		e := guarded(t, afterEach(5*time.Second), func(o *retry.BreakerOptions) {
@@ -263,7 +263,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		c.down["b"] = true
 		err := do()
-		if stop := whyOf(err); stop != retry.StopAttemptsUsed || !errors.Is(err, io.EOF) {
+		if stop := stopReasonOf(err); stop != retry.StopAttemptsUsed || !errors.Is(err, io.EOF) {
 			t.Errorf("while b's breaker is not open: %v", err)
 		}
 		for range 3 {

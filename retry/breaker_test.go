@@ -197,7 +197,7 @@ func allowMany(b *retry.Breaker) (permits []retry.Permit) {
 	return permits
 }
 
-func TestOneCanaryIsPermittedPerSleep(t *testing.T) {
+func TestOneProbeIsPermittedPerOpenTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := opened(t)
 		probe := func(after time.Duration, want int) (p retry.Permit) {

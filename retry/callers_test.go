@@ -30,7 +30,7 @@ func failing(err error) AttemptFunc {
 	}
 }
 
-func whyOf(t rapid.TB, err error) StopReason {
+func stopReasonOfError(t rapid.TB, err error) StopReason {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {
@@ -223,7 +223,7 @@ func payAllTokens(t *testing.T, e *Engine) (n int) {
 	t.Helper()
 	for ; ; n++ {
 		err := e.Do(t.Context(), Operation{Strategy: RetryOnce()}, failing(errBroken))
-		switch stop := whyOf(t, err); {
+		switch stop := stopReasonOfError(t, err); {
 		case stop == StopBudgetEmpty:
 			return n
 		case stop != StopAttemptsUsed || errors.Is(err, ErrBreakerOpen):
@@ -240,7 +240,7 @@ func TestTheTokenOfACancelledWaitIsPaidBack(t *testing.T) {
 		var all sync.WaitGroup
 		for range waiting {
 			all.Go(func() {
-				if stop := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); stop != StopCancelled {
+				if stop := stopReasonOfError(t, e.Do(ctx, Operation{}, failing(errBroken))); stop != StopCancelled {
 					t.Errorf("ended as %v, want cancelled", stop)
 				}
 			})
@@ -296,7 +296,7 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 					}
 					return c.failure
 				})
-				if attempts != c.attempts || (err == nil) != (c.stop == NotStopped) || err != nil && whyOf(t, err) != c.stop {
+				if attempts != c.attempts || (err == nil) != (c.stop == NotStopped) || err != nil && stopReasonOfError(t, err) != c.stop {
 					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.stop)
 				}
 				<-time.After(breaker.OpenTimeout)
@@ -314,7 +314,7 @@ func TestTheTokenOfARetryThatTheBreakerStopsIsPaidBack(t *testing.T) {
 		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, OpenTimeout: 5 * time.Second}
 		e := made(t, Options{Strategy: RetryOnce(), Budget: bucket(1), Breaker: breaker})
 		opened := e.Do(t.Context(), Operation{}, func(context.Context, int) Failure { return Failure{Err: errBroken} })
-		if whyOf(t, opened) != StopNotRetryable || e.breaker.State() != BreakerOpen {
+		if stopReasonOfError(t, opened) != StopNotRetryable || e.breaker.State() != BreakerOpen {
 			t.Fatalf("the breaker is %v after %v", e.breaker.State(), opened)
 		}
 		time.AfterFunc(breaker.OpenTimeout, func() { e.breaker.Allow() }) // another caller's probe, which never ends
@@ -324,7 +324,7 @@ func TestTheTokenOfARetryThatTheBreakerStopsIsPaidBack(t *testing.T) {
 			t.Error("an attempt was made")
 			return Failure{}
 		})
-		if whyOf(t, err) != StopAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
+		if stopReasonOfError(t, err) != StopAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
 			t.Errorf("error: %v", err)
 		}
 		if !e.budget.pay(time.Now()) {

@@ -103,8 +103,8 @@ func onlyRow(t *testing.T, rows [][]string, name string, matches func(row []stri
 // result is a row of the table "The result of an answer".
 type result struct{ again, no string }
 
-// why returns the result for a strategy's answer, which is "again" or a stop reason.
-func (r result) why(answer string) string {
+// outcome returns the result for a strategy's answer, which is "again" or a stop reason.
+func (r result) outcome(answer string) string {
 	switch {
 	case answer == "again":
 		return r.again
@@ -127,7 +127,7 @@ func resultOf(t *testing.T, rows [][]string, f *Failure) result {
 func endsAtOnce(t *testing.T, rows [][]string, ended, refuse StopReason) string {
 	t.Helper()
 	state := map[StopReason]string{StopNone: "alive", StopCancelled: "cancelled", StopDeadlineWouldPass: "past its deadline"}[ended]
-	refused := "with another why"
+	refused := "with another stop reason"
 	switch {
 	case refuse == StopNone:
 		refused = "no"
@@ -138,7 +138,7 @@ func endsAtOnce(t *testing.T, rows [][]string, ended, refuse StopReason) string 
 		return row[0] == state && (row[1] == "yes or no" || row[1] == refused)
 	})
 	switch row[2] {
-	case "that why":
+	case "that stop reason":
 		return refuse.String()
 	case "see below":
 		return ""
@@ -166,7 +166,7 @@ func TestTheDecisionIsThatOfTheTables(t *testing.T) {
 				for answer, action := range answers {
 					want := early
 					if want == "" {
-						want = row.why(answer)
+						want = row.outcome(answer)
 					}
 					d := decide(&state{ended: ended, action: action}, &f, now)
 					if d.stop.String() != want {
@@ -280,7 +280,7 @@ func TestTheEngineDecidesAsTheTableSays(t *testing.T) {
 							continue
 						}
 						for _, f := range everyFailure() {
-							want := resultOf(t, rows, &f).why(strategyAnswers(t, answers, name, f.Reason, overloadedBefore, retries))
+							want := resultOf(t, rows, &f).outcome(strategyAnswers(t, answers, name, f.Reason, overloadedBefore, retries))
 							failures := append(before(retries, overloadedBefore), f)
 							if got := decisionOn(t, Options{Strategy: strategy}, Operation{}, failures); got != want {
 								t.Errorf("the engine's strategy, after %d retries: %s: %s, want %s", retries, describe(&f), got, want)
@@ -317,7 +317,7 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 					want := endsAtOnce(t, atOnce, ended, refuse)
 					wantAsked := 0
 					if want == "" {
-						want = resultOf(t, rows, &f).why(StopDisabled.String())
+						want = resultOf(t, rows, &f).outcome(StopDisabled.String())
 						if c := class(f.Reason); c == "plain" || c == "allowing" {
 							wantAsked = 1
 						}
@@ -389,19 +389,19 @@ var conditions = map[string]func(*situation) bool{
 }
 
 // byTheTable returns the result of the first row that applies and refuses.
-func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (why string, waited time.Duration) {
+func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (outcome string, waited time.Duration) {
 	t.Helper()
 	for i, row := range rows[1:] {
 		applies := conditions[row[0]]
 		if applies == nil {
 			t.Fatalf("the table has a row %q, which this test does not know", row[0])
 		}
-		why := row[1]
+		outcome := row[1]
 		if always {
-			why = row[2]
+			outcome = row[2]
 		}
 		last := i == len(rows)-2
-		if !applies(s) || why == NotStopped.String() && !last {
+		if !applies(s) || outcome == NotStopped.String() && !last {
 			continue
 		}
 		delay := s.delay
@@ -413,7 +413,7 @@ func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (why s
 		if !ok {
 			t.Fatalf("the table says that %q is waited", row[3])
 		}
-		return why, waited
+		return outcome, waited
 	}
 	t.Fatal("no row applies")
 	return "", 0

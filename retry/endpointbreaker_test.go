@@ -18,7 +18,7 @@ func opensAt(volume int) *BreakerOptions {
 func TestEachEndpointHasABreakerOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := made(t, Options{Strategy: UntilDeadline(), EndpointBreaker: opensAt(3)})
-		if err := e.Do(t.Context(), Operation{Endpoint: "a"}, failing(errBroken)); whyOf(t, err) != StopBreakerOpen {
+		if err := e.Do(t.Context(), Operation{Endpoint: "a"}, failing(errBroken)); stopReasonOfError(t, err) != StopBreakerOpen {
 			t.Fatal(err)
 		}
 		for endpoint, want := range map[string]BreakerState{"a": BreakerOpen, "b": BreakerClosed} {

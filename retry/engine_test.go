@@ -95,7 +95,7 @@ func TestDecisions(t *testing.T) {
 			if *made != c.attempts {
 				t.Errorf("%d attempts, want %d", *made, c.attempts)
 			}
-			if stop := whyOf(err); stop != c.stop {
+			if stop := stopReasonOf(err); stop != c.stop {
 				t.Errorf("ended as %v, want %v (%v)", stop, c.stop, err)
 			}
 			if err != nil && !errors.Is(err, c.failures[c.attempts-1].Err) {
@@ -142,7 +142,7 @@ func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
 func TestEachAttemptHasItsOwnEffect(t *testing.T) {
 	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent }))
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
-	if *made != 2 || whyOf(err) != retry.StopNotIdempotent {
+	if *made != 2 || stopReasonOf(err) != retry.StopNotIdempotent {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }

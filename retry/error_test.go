@@ -158,7 +158,7 @@ func TestOnlyTheEndOfTheContextMatchesAnErrorOfThePackageContext(t *testing.T) {
 		}
 		attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Stop = w }))
 		err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
-		if whyOf(err) != w || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		if stopReasonOf(err) != w || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%v: %v", w, err)
 		}
 	}

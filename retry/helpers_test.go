@@ -96,13 +96,13 @@ func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, stop r
 	if !slices.Equal(r.at, at) || r.ended != ended {
 		t.Errorf("attempts at %v, ended at %v; want %v, %v", r.at, r.ended, at, ended)
 	}
-	if got := whyOf(r.err); got != stop {
+	if got := stopReasonOf(r.err); got != stop {
 		t.Errorf("ended as %v, want %v (%v)", got, stop, r.err)
 	}
 }
 
-// whyOf returns the stop reason of an operation's error, or NotStopped if it succeeded.
-func whyOf(err error) retry.StopReason {
+// stopReasonOf returns the stop reason of an operation's error, or NotStopped if it succeeded.
+func stopReasonOf(err error) retry.StopReason {
 	if err == nil {
 		return retry.NotStopped
 	}

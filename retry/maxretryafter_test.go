@@ -30,7 +30,7 @@ func TestAServerThatAsksForALongDelayEndsTheOperation(t *testing.T) {
 				failure := retry.Failure{Err: errLost, Stage: retry.StageResponded, Reason: c.reason, RetryAfter: c.retryAfter}
 				e := engine(t, retry.Options{Strategy: retry.RetryOnce(), MaxRetryAfter: c.ceiling})
 				r := do(t.Context(), e, retry.Operation{}, failure, 1)
-				if whyOf(r.err) != c.stop || r.ended != c.waited {
+				if stopReasonOf(r.err) != c.stop || r.ended != c.waited {
 					t.Errorf("after %v: %v; want %v after %v", r.ended, r.err, c.stop, c.waited)
 				}
 			})

@@ -36,13 +36,13 @@ func TestAnOperationWithoutAnAttempt(t *testing.T) {
 // The end of the context is found in it.
 func TestTheContextOfAnOperationWithoutAnAttempt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	why := errors.New("why")
+	cause := errors.New("why")
 	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
-		cancel(why)
+		cancel(cause)
 		return noAttempt
 	})
 	var failed *retry.Error
-	if !errors.As(err, &failed) || failed.Total != 0 || failed.StopReason() != retry.StopCancelled || !errors.Is(err, context.Canceled) || !errors.Is(err, why) {
+	if !errors.As(err, &failed) || failed.Total != 0 || failed.StopReason() != retry.StopCancelled || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestTheLimitOfOverloadRetries(t *testing.T) {
 				attempt, made := script(c.failures...)
 				strategy := retry.Overload(c.retries, c.otherwise)
 				err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
-				if *made != c.attempts || whyOf(err) != c.stop {
+				if *made != c.attempts || stopReasonOf(err) != c.stop {
 					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.stop)
 				}
 			})
@@ -87,10 +87,10 @@ func TestAnOverloadDelayPastTheDeadlineIsNotWaited(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 			r := do(ctx, e, retry.Operation{}, overloaded, 1)
 			cancel()
-			if whyOf(r.err) == retry.StopDeadlineWouldPass {
+			if stopReasonOf(r.err) == retry.StopDeadlineWouldPass {
 				refused++
 				r.check(t, []time.Duration{0}, 0, retry.StopDeadlineWouldPass)
-			} else if whyOf(r.err) != retry.NotStopped || r.ended >= 100*ms {
+			} else if stopReasonOf(r.err) != retry.NotStopped || r.ended >= 100*ms {
 				t.Errorf("ended at %v: %v", r.ended, r.err)
 			}
 		}

@@ -71,7 +71,7 @@ func TestAfterProgressRetriesAndDelaysCountFromZero(t *testing.T) {
 						delays = append(delays, e.Delay)
 					}
 				}
-				if whyOf(err) != c.stop || c.delays != nil && !slices.Equal(delays, c.delays) || *made < len(c.failures) {
+				if stopReasonOf(err) != c.stop || c.delays != nil && !slices.Equal(delays, c.delays) || *made < len(c.failures) {
 					t.Errorf("%d attempts, delays %v, %v; want %v, %v", *made, delays, err, c.delays, c.stop)
 				}
 			})
@@ -91,7 +91,7 @@ func TestProgressDoesNotRefillTheBudgetOrMoveTheDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5500*ms)
 		defer cancel()
 		r = do(ctx, engine(t, retry.Options{Strategy: retry.Limited(2, afterEach(time.Second))}), retry.Operation{}, stream, 100)
-		if whyOf(r.err) != retry.StopDeadlineWouldPass || len(r.at) != 6 || r.ended != 5*time.Second {
+		if stopReasonOf(r.err) != retry.StopDeadlineWouldPass || len(r.at) != 6 || r.ended != 5*time.Second {
 			t.Errorf("%d attempts until %v: %v", len(r.at), r.ended, r.err)
 		}
 	})
@@ -101,7 +101,7 @@ func TestProgressDoesNotMakeARetrySafe(t *testing.T) {
 	written := with(stream, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
 	attempt, made := script(written)
 	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(t.Context(), retry.Operation{}, attempt)
-	if whyOf(err) != retry.StopNotIdempotent || *made != 1 {
+	if stopReasonOf(err) != retry.StopNotIdempotent || *made != 1 {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }

@@ -88,7 +88,7 @@ func TestRunsLimits(t *testing.T) {
 				at = append(at, time.Since(start))
 				return errLost
 			})
-			if len(at) != 5 || whyOf(err) != retry.StopAttemptsUsed {
+			if len(at) != 5 || stopReasonOf(err) != retry.StopAttemptsUsed {
 				t.Fatalf("%d calls, %v; want 5, %v", len(at), err, retry.StopAttemptsUsed)
 			}
 			for n := range 4 {
@@ -144,7 +144,7 @@ func TestRunAndTheContext(t *testing.T) {
 				if c.calls == 5 {
 					took = took.Truncate(time.Hour) // the delays are random
 				}
-				if calls != c.calls || took != c.ended || whyOf(err) != c.stop {
+				if calls != c.calls || took != c.ended || stopReasonOf(err) != c.stop {
 					t.Errorf("%d calls in %v: %v; want %d in %v: %v", calls, took, err, c.calls, c.ended, c.stop)
 				}
 			})
@@ -211,7 +211,7 @@ func TestRunKeepsAnUnknownOutcomeWithinF(t *testing.T) {
 						attempt, _ := script(first, refused)
 						return inner.Do(ctx, retry.Operation{}, attempt)
 					})
-					if calls != c.calls || whyOf(err) != c.stop {
+					if calls != c.calls || stopReasonOf(err) != c.stop {
 						t.Errorf("%d calls, %v; want %d, %v", calls, err, c.calls, c.stop)
 					}
 				})
@@ -229,10 +229,10 @@ func TestAnEnginesRunUsesTheEnginesOptions(t *testing.T) {
 		f, _ := failTimes(times, errLost)
 		return e.Run(retry.WithData(t.Context(), "the data"), retry.ReadOnly, as(class), f)
 	}
-	if err := run(retry.ClassPermanent, 1); whyOf(err) != retry.StopNotRetryable {
+	if err := run(retry.ClassPermanent, 1); stopReasonOf(err) != retry.StopNotRetryable {
 		t.Error(err)
 	}
-	if err := run(retry.ClassTemporary, 1); whyOf(err) != retry.StopBreakerOpen {
+	if err := run(retry.ClassTemporary, 1); stopReasonOf(err) != retry.StopBreakerOpen {
 		t.Errorf("after a permanent answer, which shows that the endpoint works, and one failure: %v", err)
 	}
 	want := []string{

@@ -25,7 +25,7 @@ func TestEnginesShareABudget(t *testing.T) {
 		}
 		expect("at the beginning", 4)
 		for _, e := range engines[:3] {
-			if err := e.Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != StopAttemptsUsed {
+			if err := e.Do(t.Context(), Operation{}, failing(errBroken)); stopReasonOfError(t, err) != StopAttemptsUsed {
 				t.Error(err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestEnginesShareABudget(t *testing.T) {
 		for range 4 {
 			_ = engines[3].Do(t.Context(), Operation{}, failing(errBroken))
 		}
-		if err := engines[0].Do(t.Context(), Operation{}, failing(errBroken)); whyOf(t, err) != StopBudgetEmpty {
+		if err := engines[0].Do(t.Context(), Operation{}, failing(errBroken)); stopReasonOfError(t, err) != StopBudgetEmpty {
 			t.Errorf("one engine paid all tokens, and another one still had one: %v", err)
 		}
 	})

@@ -33,7 +33,7 @@ func TestTheRequestsStrategyHasPrecedenceOverTheEngines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(inFlight, inFlight, inFlight, inFlight)
 			err := engine(t, retry.Options{Strategy: c.engines}).Do(context.Background(), retry.Operation{Strategy: c.its}, attempt)
-			if *made != c.attempts || whyOf(err) != c.stop {
+			if *made != c.attempts || stopReasonOf(err) != c.stop {
 				t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.stop)
 			}
 		})
@@ -163,7 +163,7 @@ func TestAStrategyThatEmbedsBestEffortIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt, made := script(inFlight, inFlight)
 		err := engine(t, retry.Options{Strategy: extended{retry.BestEffort(retry.BackoffOptions{})}}).Do(t.Context(), retry.Operation{}, attempt)
-		if *made != 1 || whyOf(err) != retry.StopDisabled {
+		if *made != 1 || stopReasonOf(err) != retry.StopDisabled {
 			t.Errorf("%d attempts, %v", *made, err)
 		}
 	})

@@ -23,7 +23,7 @@ func TestTheErrorOfAStrategyIsInTheErrorAndInItsEvents(t *testing.T) {
 			w := &watcher{}
 			attempt, made := script(inFlight)
 			err := engine(t, retry.Options{Strategy: strategy, Observer: w}).Do(t.Context(), retry.Operation{Idempotency: retry.Idempotent}, attempt)
-			if whyOf(err) != retry.StopStrategyDeclined || *made != 1 {
+			if stopReasonOf(err) != retry.StopStrategyDeclined || *made != 1 {
 				t.Fatalf("%d attempts, %v", *made, err)
 			}
 			matches(t, err, inFlight.Err, errNoConfiguration)

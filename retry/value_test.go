@@ -37,7 +37,7 @@ func TestValueReturnsTheResultOfTheLastCall(t *testing.T) {
 					}
 					return calls, nil
 				})
-				if got != c.want || calls != c.calls || whyOf(err) != c.stop || err != nil && !errors.Is(err, errLost) {
+				if got != c.want || calls != c.calls || stopReasonOf(err) != c.stop || err != nil && !errors.Is(err, errLost) {
 					t.Errorf("%d after %d calls, %v; want %d after %d, %v", got, calls, err, c.want, c.calls, c.stop)
 				}
 			})

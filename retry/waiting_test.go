@@ -88,7 +88,7 @@ func TestADeadlineThatHasPassedEndsTheOperationAtOnce(t *testing.T) {
 						<-ctx.Done()
 						return inFlight
 					})
-				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.StopDeadlineWouldPass {
+				if took := time.Since(start); took != 70*ms || made != 1 || stopReasonOf(err) != retry.StopDeadlineWouldPass {
 					t.Errorf("%d attempts in %v: %v", made, took, err)
 				}
 				matches(t, err, context.DeadlineExceeded, cause, io.ErrUnexpectedEOF)
@@ -201,7 +201,7 @@ func TestACancellationAndATimerAtTheSameTime(t *testing.T) {
 				}
 				return inFlight
 			})
-			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.StopCancelled || !errors.Is(err, context.Canceled) {
+			if took := time.Since(start); took != 40*ms || made > 2 || stopReasonOf(err) != retry.StopCancelled || !errors.Is(err, context.Canceled) {
 				t.Errorf("%d attempts in %v: %v", made, took, err)
 			}
 		})
@@ -218,7 +218,7 @@ func TestACancelledContextIsNeverRetried(t *testing.T) {
 			cancel(cause)
 			return f
 		})
-		if made != 1 || whyOf(err) != retry.StopCancelled {
+		if made != 1 || stopReasonOf(err) != retry.StopCancelled {
 			t.Errorf("%v: %d attempts, %v", f.Reason, made, err)
 		}
 		matches(t, err, context.Canceled, cause, f.Err)
@@ -241,7 +241,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
 				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: retry.DeadlineCapDelay}), retry.Operation{}, inFlight, 3)
-				if whyOf(r.err) != c.stop {
+				if stopReasonOf(r.err) != c.stop {
 					t.Errorf("%v", r.err)
 				}
 			})
@@ -291,7 +291,7 @@ func (limitedObserver) Observe(_ context.Context, e retry.Event) {
 	}
 }
 
-func TestRetriesAtOnceEndWhileACanaryIsUnderWay(t *testing.T) {
+func TestRetriesAtOnceEndWhileAProbeIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opens := retry.DefaultBreakerOptions()
 		opens.Volume, opens.OpenTimeout = 1, time.Second
@@ -308,7 +308,7 @@ func TestRetriesAtOnceEndWhileACanaryIsUnderWay(t *testing.T) {
 			})
 		}()
 		synctest.Wait() // the probe is under way
-		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.StopBreakerOpen {
+		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); stopReasonOf(err) != retry.StopBreakerOpen {
 			t.Errorf("%v", err)
 		}
 	})

@@ -54,7 +54,7 @@ func TestWakeEndsTheDelayEarly(t *testing.T) {
 					f.Wake = wake
 					return f
 				})
-				if stop := whyOf(err); stop != c.stop || time.Since(began) != c.ended || budget.Tokens() != c.tokens {
+				if stop := stopReasonOf(err); stop != c.stop || time.Since(began) != c.ended || budget.Tokens() != c.tokens {
 					t.Errorf("%v after %v with %v tokens, want %v after %v with %v", stop, time.Since(began), budget.Tokens(), c.stop, c.ended, c.tokens)
 				}
 				synctest.Wait()
@@ -77,7 +77,7 @@ func TestACancelledOperationIsNotWoken(t *testing.T) {
 			f.Wake = wake
 			return f
 		})
-	if attempts != 3 || whyOf(err) != retry.StopCancelled {
+	if attempts != 3 || stopReasonOf(err) != retry.StopCancelled {
 		t.Errorf("%d attempts and %v", attempts, err)
 	}
 }

@@ -156,7 +156,7 @@ func (b *Bucket) connected() bool {
 	return false
 }
 
-// toldOf fetches the map that a node told of, if it is newer than the one in hand. The floor does not hold for it: the map is there.
+// toldOf fetches the map that a node told of, if it is newer than the current one. The floor does not hold for it: the map is there.
 func (b *Bucket) toldOf(version memd.MapVersion, conn *kv.Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +179,7 @@ func (b *Bucket) toldOf(version memd.MapVersion, conn *kv.Conn) {
 	})
 }
 
-// behind reports whether a node told of a newer map than the one in hand. b.mu is held.
+// behind reports whether a node told of a newer map than the current one. b.mu is held.
 func (b *Bucket) behind() bool {
 	s := b.snapshot.Load()
 	return !b.closed && (s == nil || b.told.Newer(s.Map.Version))

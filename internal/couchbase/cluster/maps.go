@@ -24,7 +24,7 @@ func parseMap(body []byte, address string) (*clustermap.Map, error) {
 	return m, nil
 }
 
-// Learn takes a map that came from an address, if it is newer than the one in hand. It reports whether the bytes are a map of this
+// Learn takes a map that came from an address, if it is newer than the current one. It reports whether the bytes are a map of this
 // bucket; one that is not newer is. Many callers may bring the same map at the same time: it is read once.
 func (b *Bucket) Learn(body []byte, address string) bool {
 	b.learning.Lock()
@@ -49,7 +49,7 @@ type learnt struct {
 
 var learnSeed = maphash.MakeSeed()
 
-// take publishes a map if it may take the place of the one in hand. It reports false if the map is not one of this bucket.
+// take publishes a map if it may take the place of the current one. It reports false if the map is not one of this bucket.
 func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	b.mu.Lock()
 	if b.closed || m.HasBucket() && m.Bucket != b.name {

@@ -1,7 +1,7 @@
 // Package kv is one connection to the key-value service of one Couchbase node: [Connect] dials, speaks TLS, makes the handshake
 // and logs in; [Conn.RoundTrip] sends a request and returns its reply. Requests of many goroutines are in flight side by side.
 //
-// The way of one request:
+// The lifecycle of one request:
 //
 //  1. RoundTrip checks the request and compresses its value, if the server accepts that.
 //  2. Under the lock it takes a slot (slot.go) and appends the packet to the connection's write buffer (write.go). The opaque of the

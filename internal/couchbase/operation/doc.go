@@ -1,6 +1,6 @@
 // Package operation runs one key-value operation: from its description to its result, with all attempts between.
 //
-// The way of one operation:
+// The lifecycle of one operation:
 //
 //  1. The caller describes the operation in an [Operation] and calls [Runner.Run] with a context and a timeout.
 //  2. Run takes a run from a pool (run.go). A run is the context of its operation, so a success makes no timer and no context. The

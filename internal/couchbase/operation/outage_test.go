@@ -313,7 +313,7 @@ func TestWhatOpensABreaker(t *testing.T) {
 }
 
 // The probe is a NOOP of the client's own, never an operation, however long its answer takes.
-func TestAnOperationIsNeverACanary(t *testing.T) {
+func TestAnOperationIsNeverAProbe(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		openBreaker(w)
 		w.nodes["a"].Change(func() { w.nodes["a"].Script = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false } })
@@ -333,7 +333,7 @@ func TestAnOperationIsNeverACanary(t *testing.T) {
 	}, breaks)
 }
 
-func TestABreakerStaysOpenUntilItsCanaryIsAnswered(t *testing.T) {
+func TestABreakerStaysOpenUntilItsProbeIsAnswered(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		openBreaker(w)
 		w.nodes["a"].Refuse(true)

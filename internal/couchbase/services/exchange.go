@@ -152,7 +152,7 @@ func (x *exchange) failed(err error) *retry.Failure {
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight
 	case x.conn.lost.Load():
 		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
-	default: // the answer is no HTTP: unknown
+	default: // the answer is not HTTP: unknown
 		return failure
 	}
 	if !left {

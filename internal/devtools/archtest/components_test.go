@@ -130,7 +130,7 @@ func TestMongotestsLargestKnotIsSmallEnough(t *testing.T) {
 	}
 }
 
-// exec-fields counts the fields of exec, and in the place of an embedded struct of mongotest the fields of that struct. Of
+// exec-fields counts the fields of exec, and instead of an embedded struct of mongotest the fields of that struct. Of
 // exec and the structs that are its fields, it is the count of the largest.
 func TestMongotestsExecHasFewFields(t *testing.T) {
 	c := check(t, mongotest)

@@ -103,7 +103,7 @@ func (s *source) load(root string, p listed) error {
 	return err
 }
 
-// check type-checks the package, with the text of one file in the place of what the file holds if that is given.
+// check type-checks the package, with the text of one file instead of what the file holds if that is given.
 func (s *source) check(path string, changed *file, text []byte, info *types.Info) (*types.Package, error) {
 	var syntax []*ast.File
 	for _, f := range s.files {

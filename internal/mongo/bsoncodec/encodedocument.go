@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// open begins a document (or an array) in the place of p, and returns the place of its elements and where it begins.
+// open begins a document (or an array) where p stands, and returns the place of its elements and where it begins.
 func (p place) open(dst []byte) (place, int, []byte, error) {
 	if p.depth++; p.depth > maxDepth {
 		return p, 0, nil, errTooDeep

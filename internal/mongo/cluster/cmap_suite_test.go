@@ -68,8 +68,8 @@ func (spec *cmapSpec) checkEvents(t *testing.T, all []event.PoolEvent) {
 		if i >= len(got) {
 			t.Fatalf("event %d is missing: %v", i, want)
 		}
-		if why := mismatch(got[i], want); why != "" {
-			t.Fatalf("event %d: %s of %+v, want %v", i, why, got[i], want)
+		if difference := mismatch(got[i], want); difference != "" {
+			t.Fatalf("event %d: %s of %+v, want %v", i, difference, got[i], want)
 		}
 	}
 	if len(got) > len(spec.Events) {

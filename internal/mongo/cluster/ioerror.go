@@ -36,8 +36,8 @@ func (e *IOError) Timeout() bool {
 	return errors.As(e.Err, &ne) && ne.Timeout()
 }
 
-// whyClosed returns the error of the event ConnectionClosed, nil if the reason is no error.
-func (c *Conn) whyClosed(reason string) error {
+// closeError returns the error of the event ConnectionClosed, nil if the reason is no error.
+func (c *Conn) closeError(reason string) error {
 	switch {
 	case reason != event.ReasonError:
 		return nil

@@ -225,7 +225,7 @@ func (p *pool) forget(c *Conn) {
 
 func (p *pool) closeConn(c *Conn, reason string) {
 	defer c.close() // also if a listener panics
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.whyClosed(reason)})
+	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.closeError(reason)})
 }
 
 // readyGeneration returns the current generation, and whether the pool is ready.

@@ -189,7 +189,7 @@ const (
 	joinsAll              // all of them, behind the others
 )
 
-// joinConstants puts one constant in the place of several, where the operator lets it.
+// joinConstants puts one constant instead of several, where the operator lets it.
 func (c *call) joinConstants(o *optimizer) error {
 	switch c.op.joins {
 	case joinsNone:
@@ -218,7 +218,7 @@ func (c *call) joinConstants(o *optimizer) error {
 	return nil
 }
 
-// takeInner puts the arguments of calls of the same operator in the place of these.
+// takeInner puts the arguments of calls of the same operator instead of these.
 func (c *call) takeInner() {
 	var all []Expression
 	for _, arg := range c.args {

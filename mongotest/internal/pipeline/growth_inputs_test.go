@@ -108,7 +108,7 @@ func manyFields(n int, f field) Value {
 	return o.Document()
 }
 
-// numbered returns a value with a number in the place of each "#".
+// numbered returns a value with a number instead of each "#".
 func numbered(i int, v Value) Value {
 	switch {
 	case v.IsString():

@@ -6,13 +6,13 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Collation puts sort keys in the place of strings, so that comparing these compares the strings as the collation says.
+// Collation puts sort keys instead of strings, so that comparing these compares the strings as the collation says.
 type Collation interface {
 	// Document returns a document with the sort key of each of its strings.
 	Document(doc []byte) []byte
 }
 
-// Keyed returns a value with sort keys in the place of its strings, itself without a collation.
+// Keyed returns a value with sort keys instead of its strings, itself without a collation.
 func Keyed(c Collation, v Value) Value {
 	if c == nil || !v.IsString() && v.Type != bson.TypeSymbol && !v.IsDocument() && !v.IsArray() {
 		return v

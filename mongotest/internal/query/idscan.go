@@ -103,7 +103,7 @@ func plainPath(n node) path {
 	return nil
 }
 
-// flat returns the branches with those of an $or in the place of it.
+// flat returns the branches with those of an $or instead of it.
 func (n orNode) flat() [][]node {
 	var list [][]node
 	for _, branch := range n {

@@ -35,7 +35,7 @@ func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	return &p.Projection, nil
 }
 
-// lastOfEach returns a document with the last of several fields of a name in the place of the first, as the real server reads
+// lastOfEach returns a document with the last of several fields of a name instead of the first, as the real server reads
 // projections.
 func lastOfEach(doc []byte) []byte {
 	var fields []wire.Element

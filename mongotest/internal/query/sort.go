@@ -14,7 +14,7 @@ type Sort struct {
 type sortKey struct {
 	path path
 	sign int
-	meta string // the name of a value that belongs to documents, in the place of a path
+	meta string // the name of a value that belongs to documents, instead of a path
 }
 
 // ParseSort compiles a sort document; nil without error if it is empty, or asks for the order in which documents are kept, or

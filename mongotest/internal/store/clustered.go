@@ -56,7 +56,7 @@ func clusteredText(v int64, name string) []byte {
 	return wire.EndDocument(wire.AppendBool(wire.AppendString(dst, "name", name), "unique", true), at)
 }
 
-// clusteredIndex returns the index that listIndexes shows of a clustered collection, in the place of that of _id.
+// clusteredIndex returns the index that listIndexes shows of a clustered collection, instead of that of _id.
 func clusteredIndex(o *Options) *Index {
 	shown := o.Clustered
 	raw := slices.Clone(shown[:len(shown)-1])

@@ -35,7 +35,7 @@ type Entry struct {
 	Parts  []*Entry // of a group
 
 	Collection UUID
-	Whole      bool // it puts another document in the place of one, instead of changing fields
+	Whole      bool // it replaces the document: it does not change fields of it
 	Images     bool // the collection keeps what change streams tell of documents before and after
 	View       bool // the collection is none
 	ShardKey   []byte

@@ -117,7 +117,7 @@ func (v Version) ShowsSimpleCollation() bool { return v.AtLeast(9, 0) }
 // StoresDollars reports whether documents may have fields whose names begin with a dollar, which came with 5.0.
 func (v Version) StoresDollars() bool { return v.AtLeast(5, 0) }
 
-// HasHello reports whether there is hello under that name, and "not primary" in the place of "not master".
+// HasHello reports whether there is hello under that name, and "not primary" instead of "not master".
 func (v Version) HasHello() bool {
 	return v.AtLeast(5, 0) || v.Major == 4 && v.Minor == 4 && v.Patch >= 2
 }
