@@ -10,7 +10,7 @@ import (
 )
 
 // A firewall that forgets a connection drops its packets without a word. The node is well, and new connections to it work.
-func TestAConnectionThatHasFallenSilentIsReplaced(t *testing.T) {
+func TestAConnectionThatStoppedRespondingIsReplaced(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes int

@@ -78,7 +78,7 @@ var (
 	errSilent = errors.New("couchbasetest: the connection has fallen silent")
 )
 
-// keep is the largest buffer that a connection keeps between requests, in bytes.
+// maxRetained is the largest buffer that a connection keeps between requests, in bytes.
 const maxRetained = 1 << 20
 
 func (c *conn) serve() {

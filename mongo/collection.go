@@ -63,7 +63,7 @@ func writeArguments[T any](coll *Collection, f fields, opts []options.Lister[T])
 	return o, err
 }
 
-// write sets the fields of op, which must be empty, for a write. idempotency is the operation's idempotency.
+// write sets the fields of op, which must be empty, for a write. idempotency says whether applying it twice does harm.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, idempotency retry.Idempotency) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
 	op.Kind, op.Idempotency, op.Retryable = operation.Write, idempotency, coll.scope.writeConcern.Acknowledged()

@@ -91,7 +91,7 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	return client, nil
 }
 
-// clientFields are the client options that are supported. HTTPClient is supported because it only matters for the revocation
+// clientFields are the client options that are supported. HTTPClient is accepted without effect: it only matters for the revocation
 // of certificates, which is not checked. Crypt and Deployment are internal to the official driver; of Custom one value is supported, see
 // internalKinds.
 var clientFields = supported(

@@ -226,7 +226,7 @@ func TestTheBreakerOfAServerStopsAttempts(t *testing.T) {
 		w.must(w.set.WaitIdle(w.ctx))
 		w.must(secondary.FindOne(w.ctx, d{}).Err())
 		w.pass(10 * time.Second)
-		w.must(findOne(w)) // the probe
+		w.must(findOne(w)) // the half-open probe
 		w.must(findOne(w))
 	})
 }

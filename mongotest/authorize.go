@@ -11,7 +11,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/authorization/
 
-// rights are what the user of a connection may do.
+// privileges are what the user of a connection may do.
 type privileges struct {
 	as         *account.Account // whose they are
 	changed    int64            // Deployment.accountsChanged when they were found

@@ -223,7 +223,7 @@ func (im *indexModification) find(x *exec, d *store.Definition) (*store.Index, e
 	}
 }
 
-// apply puts a changed index instead of the one that is meant, and writes the old and the new settings into the reply.
+// apply replaces the index that is meant by a changed one, and writes the old and the new settings into the reply.
 func (im *indexModification) apply(x *exec, d *store.Definition) error {
 	ix, err := im.find(x, d)
 	if err != nil {

@@ -30,7 +30,7 @@ type helloArgs struct {
 	speculative  wire.Element // an attempt to authenticate
 }
 
-// shown is the state that the last hello on a connection told of.
+// helloState is the state that the last hello on a connection told of.
 type helloState struct {
 	processID bson.ObjectID
 	counter   int64

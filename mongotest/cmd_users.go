@@ -107,7 +107,7 @@ func cmdUpdateUser(x *exec) error {
 	})
 }
 
-// changeUser puts another account instead of a user of the command's database.
+// changeUser replaces the account of a user of the command's database.
 func (x *exec) changeUser(name string, change func(*account.Account) (*account.Account, error)) error {
 	rs := x.conn.set
 	rs.mu.Lock()

@@ -46,7 +46,7 @@ type conn struct {
 
 	dialogue   *dialogue        // the authentication under way
 	user       *account.Account // who has authenticated, nil if nobody
-	privileges privileges       // of who
+	privileges privileges       // of user
 }
 
 // newConn is called with the set's mutex held.
@@ -94,7 +94,7 @@ func (c *conn) gone() bool {
 	}
 }
 
-// keep is the largest buffer that a connection keeps between messages, in bytes.
+// maxRetained is the largest buffer that a connection keeps between messages, in bytes.
 const maxRetained = 1 << 20
 
 func (c *conn) serve() {

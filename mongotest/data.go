@@ -141,7 +141,7 @@ func (rs *Deployment) Insert(ns string, docs ...any) error {
 	return err
 }
 
-// Replace stores a document, which must have an _id, instead of that with the same _id if there is one.
+// Replace stores a document, which must have an _id. It replaces the one with the same _id, if there is one.
 func (rs *Deployment) Replace(ns string, doc any) error {
 	raw, err := bson.Marshal(doc)
 	if err != nil {

@@ -36,7 +36,7 @@ func (x *exec) reset() {
 	}
 }
 
-// at returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
+// memberIndex returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
 func (x *exec) memberIndex() int {
 	if x.conn.member == nil {
 		return -1
@@ -44,7 +44,7 @@ func (x *exec) memberIndex() int {
 	return x.conn.member.index
 }
 
-// front returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
+// mongosIndex returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
 func (x *exec) mongosIndex() int {
 	if x.conn.mongos == nil {
 		return -1
@@ -118,7 +118,7 @@ func (x *exec) serve(parseErr error) (*Reply, error) {
 	return nil, x.answer(parseErr)
 }
 
-// through is serve by way of middleware.
+// withMiddleware is serve by way of middleware.
 func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error) {
 	at, executed := len(x.result.out), false
 	var failed error
@@ -144,7 +144,7 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 	return reply, x.replace(reply, at, executed)
 }
 
-// replace puts what middleware says instead of the reply that was written at an index of out, if any.
+// replace replaces the reply that was written at an index of out, if any, by what middleware says.
 func (x *exec) replace(reply *Reply, at int, executed bool) error {
 	if reply.Error != nil {
 		x.result.out = x.result.out[:at]

@@ -46,7 +46,7 @@ func (l *foundList) all() iter.Seq[*found] {
 	}
 }
 
-// replaced is the entry by which an update puts another document instead of the one that was found.
+// replaced is the entry by which an update replaces the document that was found.
 func (f *found) replaced(after []byte, u *query.Update) *store.Entry {
 	return &store.Entry{Kind: store.Put, Key: f.key, Before: f.doc, After: after, Whole: u.IsReplacement()}
 }

@@ -61,7 +61,7 @@ func (x *exec) memoizedLocked(q memoKey, evaluate func() ([]byte, error)) ([]byt
 	return doc, err
 }
 
-// learn evaluates without the mutex.
+// evaluateUnlocked evaluates without the mutex.
 func (x *exec) evaluateUnlocked(q memoKey, evaluate func() ([]byte, error)) {
 	doc, err := evaluate()
 	if x.evaluation.ended != nil {

@@ -2,7 +2,7 @@ package mongotest
 
 import "github.com/holdfast-db/holdfast/mongotest/internal/store"
 
-// manyWrites are the writes of one statement to the documents that it found. Each is a part. Outside of a transaction, others may change
+// manyWrites are the writes of one statement to the documents that it found. Each is a unit. Outside of a transaction, others may change
 // a document after it was found.
 type manyWrites struct {
 	x        *exec

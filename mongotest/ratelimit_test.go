@@ -29,11 +29,11 @@ func TestTheRateLimiterOfNewConnections(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.StartParameters(c.parameters))
-				if got := memoEntry(t, rs, c.connect); !slices.Equal(got, c.want) {
+				if got := answered(t, rs, c.connect); !slices.Equal(got, c.want) {
 					t.Errorf("answered after %v, want %v", got, c.want)
 				}
 				<-time.After(time.Minute) // the bucket is full again
-				if got := memoEntry(t, rs, c.connect); !slices.Equal(got, c.want) {
+				if got := answered(t, rs, c.connect); !slices.Equal(got, c.want) {
 					t.Errorf("a minute later: answered after %v, want %v", got, c.want)
 				}
 			})
@@ -49,7 +49,7 @@ func limits(rate, burst, queue string) map[string]string {
 }
 
 // answered connects n times at once and returns when the replies came.
-func memoEntry(t *testing.T, rs *mongotest.Deployment, n int) []time.Duration {
+func answered(t *testing.T, rs *mongotest.Deployment, n int) []time.Duration {
 	t.Helper()
 	start := time.Now()
 	var mu sync.Mutex

@@ -111,7 +111,7 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 // aheadOfClock is by how much a client's time may be ahead of the server's clock, in seconds: a year.
 const aheadOfClock = 365 * 24 * 60 * 60
 
-// hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
+// advanceClusterTime takes over a cluster time that the client knows from elsewhere: later writes are later than that.
 func (x *exec) advanceClusterTime() error {
 	rs := x.conn.set
 	if x.command.clusterTime <= rs.clusterTime() || rs.config.standalone {

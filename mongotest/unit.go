@@ -114,16 +114,16 @@ func (x *exec) takenLocked() {
 	h.acquired, h.from, h.locked = time.Now(), x.conn.member.data.Log.Last(), true
 }
 
-// beforePart is what a unit of a write goes back to if it is executed again.
-type beforePart struct {
+// beforeUnit is what a unit of a write goes back to if it is executed again.
+type beforeUnit struct {
 	since   int64 // the end of the log
 	within  savepoint
 	result  result
 	applied bool // a document of the same statement was written before
 }
 
-func (x *exec) savepointLocked(notes []*noted) beforePart {
-	b := beforePart{since: x.conn.member.data.Log.Last(), result: x.result}
+func (x *exec) savepointLocked(notes []*noted) beforeUnit {
+	b := beforeUnit{since: x.conn.member.data.Log.Last(), result: x.result}
 	if t := x.result.within; t != nil {
 		b.within = t.savepoint()
 	}
@@ -132,7 +132,7 @@ func (x *exec) savepointLocked(notes []*noted) beforePart {
 }
 
 // rollbackLocked undoes what a unit of a write did, which nobody has seen.
-func (x *exec) rollbackLocked(b *beforePart, notes []*noted) {
+func (x *exec) rollbackLocked(b *beforeUnit, notes []*noted) {
 	x.conn.member.rollbackLocked(b.since)
 	if t := b.result.within; t != nil {
 		t.rollbackLocked(b.within)

@@ -239,7 +239,7 @@ func TestTheTimeLimitIsForAllWaits(t *testing.T) {
 }
 
 // The fail point for writes counts also what was written before the command waited.
-func TestTheFailPointForWritesCountsAllParts(t *testing.T) {
+func TestTheFailPointForWritesCountsAllUnits(t *testing.T) {
 	for _, test := range []struct {
 		skip       int
 		middle     string

@@ -36,7 +36,7 @@ func TestAMergeBesideWritersIsExact(t *testing.T) {
 		}
 		fill(t, c)
 		merges := []<-chan error{mergingInto(t, s), mergingInto(t, s)}
-		seen = awaitPart(t, c, j(`{"n": {"$gt": 0}}`), merges[0])
+		seen = awaitSome(t, c, j(`{"n": {"$gt": 0}}`), merges[0])
 		writes := 0
 		for ; len(merges[0]) == 0 || len(merges[1]) == 0; writes++ {
 			if _, err := c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: writes * 37 % manyDocuments}}, increment); err != nil {
@@ -107,7 +107,7 @@ func TestAMergeEndsWithItsClient(t *testing.T) {
 		other := connect(t, rs).Database("db").Collection("s")
 		ended := make(chan error, 1)
 		go func() { ended <- mergeAll(ctx, other, byPipeline("c")) }()
-		part := awaitPart(t, c, j(`{"n": 1}`), ended)
+		part := awaitSome(t, c, j(`{"n": 1}`), ended)
 		cancel() // the driver closes the connection
 		<-ended
 		if err := rs.WaitIdle(t.Context()); err != nil {

@@ -35,7 +35,7 @@ func insertMany(ctx context.Context, c *mongo.Collection, from int, ordered bool
 }
 
 // Others are answered between two statements of one command, and see which are done.
-func TestTheStatementsOfACommandAreParts(t *testing.T) {
+func TestTheStatementsOfACommandAreUnits(t *testing.T) {
 	client := connect(t, mongotest.RunReplicaSetT(t, 1))
 	for name, run := range map[string]func(c *mongo.Collection) error{
 		"insert": func(c *mongo.Collection) error {
@@ -59,7 +59,7 @@ func TestTheStatementsOfACommandAreParts(t *testing.T) {
 				}
 				ended := make(chan error, 1)
 				go func() { ended <- run(c) }()
-				seen = awaitPart(t, c, everyDocument, ended)
+				seen = awaitSome(t, c, everyDocument, ended)
 				if err := <-ended; err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,7 @@ func TestAnInsertMakesItsCollectionAgain(t *testing.T) {
 			_, err := insertMany(t.Context(), c, 0, true)
 			ended <- err
 		}()
-		part := awaitPart(t, c, everyDocument, ended)
+		part := awaitSome(t, c, everyDocument, ended)
 		if err := c.Drop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

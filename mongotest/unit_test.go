@@ -25,8 +25,8 @@ func fill(t *testing.T, c *mongo.Collection) {
 	}
 }
 
-// awaitPart waits until some but not all documents have a value, and reports false if the write ended before.
-func awaitPart(t *testing.T, c *mongo.Collection, filter bson.D, ended <-chan error) bool {
+// awaitSome waits until some but not all documents have a value, and reports false if the write ended before.
+func awaitSome(t *testing.T, c *mongo.Collection, filter bson.D, ended <-chan error) bool {
 	t.Helper()
 	for {
 		n, err := c.CountDocuments(t.Context(), filter)
@@ -98,7 +98,7 @@ func TestAnUpdateOfManyDocumentsLooksAtEachAgain(t *testing.T) {
 			result, err = c.UpdateMany(t.Context(), bson.D{{Key: "n", Value: 0}}, increment)
 			ended <- err
 		}()
-		part := awaitPart(t, c, bson.D{{Key: "n", Value: 1}}, ended)
+		part := awaitSome(t, c, bson.D{{Key: "n", Value: 1}}, ended)
 		last := bson.D{{Key: "_id", Value: manyDocuments - 1}}
 		if _, err := c.UpdateOne(t.Context(), last, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 7}}}}); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestAnUpdateOfManyDocumentsEndsWithItsCollectionOrItsPrimary(t *testing.T) 
 				coll := connect(t, rs).Database("db").Collection("c")
 				fill(t, coll)
 				ended := updating(t.Context(), coll, increment)
-				part := awaitPart(t, coll, bson.D{{Key: "n", Value: 1}}, ended)
+				part := awaitSome(t, coll, bson.D{{Key: "n", Value: 1}}, ended)
 				if err := c.happens(rs, coll); err != nil {
 					t.Fatal(err)
 				}
@@ -172,7 +172,7 @@ func TestAnUpdateOfManyDocumentsWaitsForATransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := updating(t.Context(), c, increment)
-	if !awaitPart(t, c, bson.D{{Key: "n", Value: 1}}, ended) {
+	if !awaitSome(t, c, bson.D{{Key: "n", Value: 1}}, ended) {
 		t.Fatal("the update did not wait")
 	}
 	if err := session.CommitTransaction(t.Context()); err != nil {

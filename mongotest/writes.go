@@ -92,7 +92,7 @@ func (x *exec) appendWritten(retried []int32) {
 	x.result.out = dst
 }
 
-// admissibleLocked returns why a document may not be stored, as a new one or instead of that with the same _id; nil if
+// admissibleLocked returns why a document may not be stored, as a new one or as the replacement of that with the same _id; nil if
 // it may.
 func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 	c, err := x.collectionLocked(x.command.full)

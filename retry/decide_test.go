@@ -44,7 +44,7 @@ func everyFailure() []Failure {
 	return all
 }
 
-// theEngines are the Whys that only the engine can give.
+// theEngines are the stop reasons that only the engine can give.
 var theEngines = []StopReason{NotStopped, StopCancelled, StopDeadlineWouldPass}
 
 // refusals returns every stop reason that a strategy or an attempt can give.
@@ -58,8 +58,8 @@ func refusals() []StopReason {
 	return all
 }
 
-// everyRefuse returns every value of Failure.Stop, right, wrong or unset.
-func everyRefuse() []StopReason { return append(append(refusals(), theEngines...), StopNone) }
+// everyStop returns every value of Failure.Stop, right, wrong or unset.
+func everyStop() []StopReason { return append(append(refusals(), theEngines...), StopNone) }
 
 func describe(f *Failure) string {
 	return fmt.Sprintf("%v, %s, %v", f.Reason, stageColumn(f), f.Idempotency)
@@ -158,7 +158,7 @@ func TestTheDecisionIsThatOfTheTables(t *testing.T) {
 	now := time.Date(2016, 6, 28, 0, 0, 0, 0, time.UTC)
 	decided := 0
 	for _, ended := range []StopReason{StopNone, StopCancelled, StopDeadlineWouldPass} {
-		for _, refuse := range everyRefuse() {
+		for _, refuse := range everyStop() {
 			early := endsAtOnce(t, atOnce, ended, refuse)
 			for _, f := range everyFailure() {
 				f.Stop = refuse
@@ -311,7 +311,7 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for _, ended := range []StopReason{StopNone, StopCancelled, StopDeadlineWouldPass} {
-			for _, refuse := range everyRefuse() {
+			for _, refuse := range everyStop() {
 				for _, f := range everyFailure() {
 					f.Stop = refuse
 					want := endsAtOnce(t, atOnce, ended, refuse)
@@ -504,7 +504,7 @@ func TestTheDelayIsTheStrategysOrTheControlledBackoffAndAtLeastRetryAfter(t *tes
 	}
 }
 
-func TestDeclineAcceptsOnlyAWhyThatAStrategyCanGive(t *testing.T) {
+func TestDeclineAcceptsOnlyAStopReasonThatAStrategyCanGive(t *testing.T) {
 	for _, w := range append(theEngines, StopNone) {
 		if got := Decline(w).stop; got != StopStrategyDeclined {
 			t.Errorf("Decline(%v) declines as %v", w, got)

@@ -48,8 +48,8 @@
 //
 // # The error
 //
-// A failed operation returns an [*Error]: it holds the first and the last attempts and the counts of those between, says [StopReason]
-// there was no other, and whether the outcome is known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last
+// A failed operation returns an [*Error]: it holds the first and the last attempts and the counts of those between, says why there was no
+// other (its [StopReason]), and whether the outcome is known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last
 // attempt in it.
 //
 // # Costs and limits

@@ -106,7 +106,7 @@ func TestDecisions(t *testing.T) {
 }
 
 // The operation's idempotency is RFC 0049's idempotent flag. An attempt's own idempotency can be better; it is never worse.
-func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
+func TestTheBetterIdempotencyOfOperationAndAttemptCounts(t *testing.T) {
 	for i, operations := range idempotencies {
 		for j, attempts := range idempotencies {
 			better := idempotencies[max(i, j)]
@@ -139,7 +139,7 @@ func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
 }
 
 // One server recognises repetitions and the next does not.
-func TestEachAttemptHasItsOwnEffect(t *testing.T) {
+func TestEachAttemptHasItsOwnIdempotency(t *testing.T) {
 	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent }))
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
 	if *made != 2 || stopReasonOf(err) != retry.StopNotIdempotent {

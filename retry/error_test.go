@@ -32,7 +32,7 @@ func TestTheTextOfAnErrorHasEveryAttempt(t *testing.T) {
 	}
 }
 
-func TestARecordHasTheFailureTheDelayAndTheWhy(t *testing.T) {
+func TestARecordHasTheFailureTheDelayAndTheStopReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failures := []retry.Failure{
 			notMyVBucket,
@@ -179,7 +179,7 @@ func TestADeadlineThatHasNotPassedHasNoCause(t *testing.T) {
 func TestEveryValueHasAName(t *testing.T) {
 	names := map[string][]string{}
 	for w := retry.StopNone; w <= retry.StopNotReplayable; w++ {
-		names["why"] = append(names["why"], w.String())
+		names["stop reason"] = append(names["stop reason"], w.String())
 	}
 	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
 		names["stage"] = append(names["stage"], s.String())
@@ -191,7 +191,7 @@ func TestEveryValueHasAName(t *testing.T) {
 		names["reason"] = append(names["reason"], r.String())
 	}
 	unknown := map[string]string{
-		"why": (retry.StopNotReplayable + 1).String(), "stage": retry.Stage(99).String(), "idempotency": retry.Idempotency(99).String(), "reason": "",
+		"stop reason": (retry.StopNotReplayable + 1).String(), "stage": retry.Stage(99).String(), "idempotency": retry.Idempotency(99).String(), "reason": "",
 	}
 	for kind, all := range names {
 		slices.Sort(all)

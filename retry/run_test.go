@@ -36,7 +36,7 @@ var idempotencies = []retry.Idempotency{retry.NotIdempotent, retry.Idempotent, r
 
 // "What classify does not know is not retried, and something perhaps done is retried only when the caller said that the
 // operation is idempotent."
-func TestRunRetriesByClassAndEffect(t *testing.T) {
+func TestRunRetriesByClassAndIdempotency(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		class   retry.Class

@@ -3,7 +3,7 @@ package retry
 // StopReason says why there was, or was not, another attempt. Errors, events, logs and metrics show the same value.
 type StopReason uint8
 
-// The possible answers. NotStopped is the only one with which the operation continues.
+// The stop reasons. NotStopped is the only one with which the operation continues.
 const (
 	StopNone              StopReason = iota // no decision was made
 	NotStopped                              // there was another attempt
@@ -33,7 +33,7 @@ var stopReasonTexts = [...]string{
 	StopNotReplayable: "not replayable",
 }
 
-// refuses reports whether a strategy or an attempt may give w as its reason to refuse. Only the engine sets the others.
+// refuses reports whether a strategy or an attempt may give w as its stop reason. Only the engine sets the others.
 func (w StopReason) refuses() bool {
 	switch w {
 	case StopNone, NotStopped, StopCancelled, StopDeadlineWouldPass:

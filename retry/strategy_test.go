@@ -130,8 +130,8 @@ func TestRetriesForAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	})
 }
 
-// NotStopped is not a reason to refuse. Given as one, it must not cause a retry of an operation that is not idempotent.
-func TestARefusalWithWhyRetriedIsNotRetried(t *testing.T) {
+// NotStopped stops nothing. Given as one, it must not cause a retry of an operation that is not idempotent.
+func TestARefusalWithNotStoppedIsNotRetried(t *testing.T) {
 	lost := with(inFlight, func(f *retry.Failure) { f.Idempotency = retry.NotIdempotent })
 	refusing := with(lost, func(f *retry.Failure) { f.Stop = retry.NotStopped })
 	for name, c := range map[string]struct {

@@ -459,7 +459,7 @@ func TestTheBodyOfAProtocolSwitchCanBeWrittenTo(t *testing.T) {
 	}
 }
 
-// lastEvents is an observer that keeps the last event.
+// lastEvent is an observer that keeps the last event.
 type lastEvent struct{ retry.Event }
 
 func (l *lastEvent) Observe(_ context.Context, e retry.Event) { l.Event = e }

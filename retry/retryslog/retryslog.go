@@ -13,7 +13,7 @@ import (
 //   - each retry, at level debug: "retrying";
 //   - each operation that failed, once, at level info: "not retried". If the caller cancelled it, the level is debug.
 //
-// A success is not logged. The attributes are operation (its name), attempt (its number; the first is 1), reason, stage, why,
+// A success is not logged. The attributes are operation (its name), attempt (its number; the first is 1), reason, stage, stopReason,
 // delay, elapsed (since the operation began), endpoint and error; operation and endpoint are left out where they are empty. Of a
 // retry the error is the attempt's, of a failed operation it is the operation's, with its history.
 func New(logger *slog.Logger) retry.Observer { return observer{logger} }

@@ -35,7 +35,7 @@ func (s *couchbaseSite) strike(f *planned, document string) (repair func() error
 // staleMapTime is how long a node that holds its map stays after all its vbuckets have moved, so that clients may ask it for the map.
 const staleMapTime = 10 * time.Second
 
-// rebalance puts a new node instead of one, and moves vbuckets until that of the document has moved. The repair moves the others,
+// rebalance adds a new node that is to replace one, and moves vbuckets until that of the document has moved. The repair moves the others,
 // and the old node leaves soon after that, as in a real rebalance.
 func (s *couchbaseSite) rebalance(node int, document string) (repair func() error, err error) {
 	added, err := s.AddNode()

@@ -58,7 +58,7 @@ func (e *Endpoint) helps() {
 	e.helped()
 }
 
-// probe sends the probe after the breaker's sleep.
+// probe sends the half-open probe after the breaker's open timeout.
 func (b *breaker) probe(context.Context) {
 	ctx := b.endpoint.ctx
 	if !pause(ctx, b.openTimeout) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster

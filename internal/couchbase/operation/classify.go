@@ -102,8 +102,8 @@ func (r *run) byErrorMap(f *retry.Failure, m meaning, entry memd.ErrorMapEntry, 
 	}
 }
 
-// notMine reacts to an endpoint that does not own the vbucket. It takes the map of the answer; that map does not end the wait. Without a
-// map, and without a newer one, one fetch serves all who need one.
+// notMine reacts to an endpoint that does not own the vbucket. It takes the map of the answer; that map does not end the wait. If the
+// answer has no map, and no newer one is there, one fetch serves all who need one.
 func (r *run) notMine() <-chan struct{} {
 	if len(r.reply.Value) > 0 && r.bucket.Learn(r.reply.Value, r.conn.Address()) {
 		s := r.bucket.Snapshot()

@@ -170,7 +170,7 @@ func TestWhileAnOperationWaitsForAnOwnerMapsAreFetched(t *testing.T) {
 }
 
 // With deduplicated maps an empty 07 means "you could know": a newer map that came meanwhile is used, and nobody is asked.
-func TestANewerMapThatIsInHandIsUsed(t *testing.T) {
+func TestANewerMapThatIsThereIsUsed(t *testing.T) {
 	inWorld(t, func(host string, _ int, _ memd.Packet) (answer, bool) {
 		if host == "a" {
 			<-time.After(5 * ms)

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
-// effect returns the effect of a request. Only a runner with a defect changes it.
+// idempotency returns the idempotency of an operation. Only a runner with a defect changes it.
 func (r *Runner) idempotency(op *Operation) retry.Idempotency {
 	increments := op.Opcode == memd.OpIncrement || op.Opcode == memd.OpDecrement || op.Opcode == memd.OpSubdocMultiMutation
 	if r.mutant.IncrementsIdempotent && increments {

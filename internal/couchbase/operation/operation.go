@@ -52,7 +52,7 @@ func (o *Operation) bucket() *cluster.Bucket {
 	return o.Bucket
 }
 
-// IdempotencyOf returns the effect of a command by RFC 0049's list of idempotent operations.
+// IdempotencyOf returns the idempotency of a command by RFC 0049's list of idempotent operations.
 func IdempotencyOf(op memd.Opcode) retry.Idempotency {
 	switch op { //nolint:exhaustive // the list names the commands that are idempotent; all others are not
 	case memd.OpGet, memd.OpGetReplica, memd.OpObserve, memd.OpObserveSeqno, memd.OpNoop, memd.OpGetClusterConfig,

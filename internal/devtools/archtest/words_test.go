@@ -25,7 +25,7 @@ var identifiers = []word{
 	{pattern: `[eE]ffects?|Effect[A-Z]\w*`, write: "Idempotency", in: []string{"retry", "internal/mongo/operation", "internal/couchbase", "mongo", "couchbase"}},
 	{pattern: `(?i)\w*canary\w*`, write: "half-open probe", except: []string{"couchbase", "interop/couchbase"}}, // gocb's options
 	{pattern: `(?i)\w*honou?red\w*`, write: "supported"},
-	{pattern: `(?i)notThereYet\w*`, write: "unsupported, ErrNotSupported"},
+	{pattern: `(?i)notThereYet\w*`, write: "unsupported, NotSupported"},
 	{pattern: `findings?|question`, write: "memo, memoKey", in: []string{"mongotest"}, except: []string{"mongotest/internal"}},
 	{pattern: `takeBack\w*`, write: "rollback", in: []string{"mongotest"}},
 	{pattern: `holdAtMost|mostPauses|lookEvery`, write: "maxLockHold, maxYields, pollInterval"},

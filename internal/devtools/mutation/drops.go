@@ -82,7 +82,7 @@ func (v *finder) isAssignedTo(variable string) bool {
 	return ok && len(s.Lhs) == 1 && v.text(s.Lhs[0]) == variable
 }
 
-// clone puts the original instead of its copy. A text cannot be changed, so that a copy of it makes no difference.
+// clone replaces a copy by its original. A text cannot be changed, so that a copy of it makes no difference.
 func (v *finder) clone(call *ast.CallExpr) {
 	original := v.cloned(call)
 	if original == nil {

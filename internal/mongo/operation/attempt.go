@@ -144,7 +144,7 @@ func (r *run) useSession(target cluster.Target, conn *cluster.Conn) error {
 	return nil
 }
 
-// effect returns the effect of the attempt. A write with a transaction number is idempotent.
+// idempotency returns the idempotency of the attempt. A write with a transaction number is idempotent.
 func (r *run) idempotency() retry.Idempotency {
 	switch {
 	case r.op.Kind == Read:
@@ -152,6 +152,6 @@ func (r *run) idempotency() retry.Idempotency {
 	case r.txnNumber != 0:
 		return retry.Idempotent
 	default:
-		return retry.NotIdempotent // the engine uses the operation's own effect if that is better
+		return retry.NotIdempotent // the engine uses the operation's own idempotency if that is better
 	}
 }

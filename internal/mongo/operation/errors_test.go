@@ -314,7 +314,7 @@ func TestWhichOptionsLetAnOverloadBeRetried(t *testing.T) {
 	}
 }
 
-func TestTheEffectOfAnAttempt(t *testing.T) {
+func TestTheIdempotencyOfAnAttempt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		kind   Kind

@@ -53,7 +53,7 @@ type Operation struct {
 	// Retryable means that the specification lists the operation as retryable. (A write must be acknowledged, without
 	// a statement that changes several documents.)
 	Retryable bool
-	// Idempotency is the effect of the operation on the application's data if it is done twice.
+	// Idempotency says whether doing the operation twice does harm to the application's data.
 	Idempotency retry.Idempotency
 	// Selection has the criteria for server selection.
 	Selection *topology.Selection

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
 )
 
-// missing counts the cases that are unsupported by the first method or option that each needs and the client lacks.
+// missing counts the unsupported cases, by the first method or option that each needs and the client lacks.
 type missing map[string]int
 
 func readMissing(t *testing.T) missing {

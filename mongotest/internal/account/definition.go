@@ -52,7 +52,7 @@ func (rs *Roles) Modifiable(r Role) (*Definition, error) {
 	}
 }
 
-// Put adds a role, or puts it instead of the one with its name. It refuses a role that would inherit itself.
+// Put adds a role, or replaces the one with its name. It refuses a role that would inherit itself.
 func (rs *Roles) Put(d *Definition) error {
 	if err := rs.Check(d.Roles); err != nil {
 		return err

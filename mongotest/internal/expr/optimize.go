@@ -48,7 +48,7 @@ type whole interface {
 	parts() []Expression
 }
 
-// uses reports whether a variable is used in an expression.
+// used reports whether a variable is used in an expression.
 func used(e Expression, slots map[int]bool) {
 	switch e := e.(type) {
 	case *path:
@@ -189,7 +189,7 @@ const (
 	joinsAll              // all of them, behind the others
 )
 
-// joinConstants puts one constant instead of several, where the operator lets it.
+// joinConstants replaces several constants by one, where the operator lets it.
 func (c *call) joinConstants(o *optimizer) error {
 	switch c.op.joins {
 	case joinsNone:
@@ -218,7 +218,7 @@ func (c *call) joinConstants(o *optimizer) error {
 	return nil
 }
 
-// takeInner puts the arguments of calls of the same operator instead of these.
+// takeInner replaces calls of the same operator by their arguments.
 func (c *call) takeInner() {
 	var all []Expression
 	for _, arg := range c.args {

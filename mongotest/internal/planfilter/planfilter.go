@@ -77,7 +77,7 @@ func names(v query.Value, ix *store.Index) bool {
 // Filters are those of a collection, in the order in which they were set. The zero value has none.
 type Filters []Filter
 
-// Set adds a filter, instead of one for the same shape.
+// Set adds a filter, or replaces the one for the same shape.
 func (l Filters) Set(f Filter) Filters {
 	f.Filter, f.Sort, f.Projection, f.Collation = bytes.Clone(f.Filter), bytes.Clone(f.Sort), bytes.Clone(f.Projection), bytes.Clone(f.Collation)
 	for i := range f.Indexes {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
-// check refuses a document that may not be stored instead of another.
+// check refuses a document that may not replace another.
 func (u *Update) check(before, after []byte) error {
 	if err := u.checkDollars(before, after); err != nil {
 		return err

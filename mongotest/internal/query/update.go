@@ -79,7 +79,7 @@ func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 // Transform returns the update that a pipeline is.
 func Transform(p Pipeline) *Update { return &Update{pipeline: p, deep: true} }
 
-// Replace returns the update that puts a document instead of another, with the other's _id if it has none.
+// Replace returns the update that replaces a document by another, with the old one's _id if it has none.
 func Replace(doc []byte) *Update { return &Update{replacement: doc, deep: true} }
 
 // IsPipeline reports whether the update is an array of stages.

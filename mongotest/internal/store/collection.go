@@ -29,7 +29,7 @@ func newCollection(d *Definition) *Collection {
 	return &Collection{Def: d, ByKey: make(map[string]*Record)}
 }
 
-// put stores a document, instead of the one with the same key if there is one.
+// put stores a document. It replaces the one with the same key, if there is one.
 func (c *Collection) put(key string, doc []byte) {
 	old := c.ByKey[key]
 	r := &Record{Key: key, Doc: doc}

@@ -59,7 +59,7 @@ func (u *Uniqueness) remove(r *Record) {
 	}
 }
 
-// reindex puts the entries of a record instead of those of another one; nil stands for none.
+// reindex replaces the entries of another record by those of one; nil stands for none.
 func (c *Collection) reindex(old, r *Record) {
 	for _, u := range c.Uniques {
 		if old != nil {
@@ -98,7 +98,7 @@ func (c *Collection) withoutThose(keys []Key, ix *Index, id string) []Key {
 	})
 }
 
-// Conflict returns why a document cannot be in the collection's indexes instead of the one with the same _id, nil if it
+// Conflict returns why a document cannot replace the one with the same _id in the collection's indexes, nil if it
 // can.
 func (c *Collection) Conflict(ns, id string, doc []byte) error {
 	for _, ix := range c.Def.Indexes {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// Refuses returns why a document may not be stored instead of another, or of none; nil if it may. Explained says that the
+// Refuses returns why a document may not replace another, or be stored as a new one; nil if it may. Explained says that the
 // error has the conditions that the document does not meet.
 func (o *Options) Refuses(context pipeline.Context, before, after []byte, explained bool) error {
 	if o.Filter == nil || o.level == "off" || o.action == "warn" || o.satisfies(context, after) {

@@ -55,8 +55,8 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 	}
 }
 
-// What a part found out is forgotten with the part, and an error ends it at once.
-func TestPartsForget(t *testing.T) {
+// What a unit found out is forgotten with the unit, and an error ends it at once.
+func TestUnitsForget(t *testing.T) {
 	x := lockedExec(t)
 	failed := errors.New("failed")
 	for range 2 {
@@ -79,8 +79,8 @@ func TestPartsForget(t *testing.T) {
 	}
 }
 
-// A part that nobody knows how to continue without the mutex is done with it.
-func TestAPartThatCannotPauseKeepsTheMutex(t *testing.T) {
+// A unit that nobody knows how to continue without the mutex is done with it.
+func TestAUnitThatCannotPauseKeepsTheMutex(t *testing.T) {
 	x := lockedExec(t)
 	attempts, releases := 0, x.evaluation.lock.releases
 	err := x.attemptLocked(nil, func() error {
