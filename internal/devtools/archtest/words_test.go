@@ -50,37 +50,43 @@ func (w *word) concerns(file string) bool {
 	return (len(w.in) == 0 || within(file, w.in)) && !within(file, w.except)
 }
 
-// compiled is a word with its pattern.
+// compiled are words with their patterns.
 type compiled struct {
-	word
-	re *regexp.Regexp
+	words []word
+	each  []*regexp.Regexp // of the words
+	any   *regexp.Regexp   // all of them: few texts match, and one look is enough for the others
 }
 
-func compile(words []word, whole bool) (list []compiled) {
+func compile(words []word, whole bool) compiled {
+	c := compiled{words: words}
+	var all []string
 	for _, w := range words {
-		pattern := w.pattern
+		pattern := `(?:` + w.pattern + `)`
 		if whole {
-			pattern = `^(?:` + pattern + `)$`
+			pattern = `^` + pattern + `$`
 		}
-		list = append(list, compiled{w, regexp.MustCompile(pattern)})
+		all = append(all, pattern)
+		c.each = append(c.each, regexp.MustCompile(pattern))
 	}
-	return list
+	c.any = regexp.MustCompile(strings.Join(all, "|"))
+	return c
 }
 
 // found returns what stands in a text that a rule replaces.
-func found(rules []compiled, file, text string) (all []string) {
-	for _, r := range rules {
-		if r.concerns(file) {
-			if s := r.re.FindString(text); s != "" {
-				all = append(all, s+": write "+r.write)
-			}
+func (c *compiled) found(file, text string) (all []string) {
+	if !c.any.MatchString(text) {
+		return nil
+	}
+	for i := range c.words {
+		if s := c.each[i].FindString(text); s != "" && c.words[i].concerns(file) {
+			all = append(all, s+": write "+c.words[i].write)
 		}
 	}
 	return all
 }
 
 // inGo returns what stands in the identifiers and the comments of a Go file.
-func inGo(names, texts []compiled, file string, source []byte) (all []string) {
+func inGo(names, texts *compiled, file string, source []byte) (all []string) {
 	files := token.NewFileSet()
 	var s scanner.Scanner
 	s.Init(files.AddFile(file, -1, len(source)), source, nil, scanner.ScanComments)
@@ -91,10 +97,10 @@ func inGo(names, texts []compiled, file string, source []byte) (all []string) {
 		case tok == token.EOF:
 			return all
 		case tok == token.COMMENT && !strings.HasPrefix(text, "//nolint"):
-			all = append(all, found(texts, file, text)...)
+			all = append(all, texts.found(file, text)...)
 		case tok == token.IDENT && !seen[text]:
 			seen[text] = true
-			all = append(all, found(names, file, text)...)
+			all = append(all, names.found(file, text)...)
 		}
 	}
 }
@@ -122,9 +128,11 @@ func TestTheFieldsWordsAreUsed(t *testing.T) {
 			return err
 		}
 		files++
-		all := found(texts, filepath.ToSlash(file), string(source))
-		if ext == ".go" {
-			all = inGo(names, texts, filepath.ToSlash(file), source)
+		var all []string
+		if file = filepath.ToSlash(file); ext == ".go" {
+			all = inGo(&names, &texts, file, source)
+		} else {
+			all = texts.found(file, string(source))
 		}
 		for _, s := range all {
 			t.Errorf("%s: %s", file, s)
@@ -152,7 +160,7 @@ func TestWhatIsNoWordOfTheField(t *testing.T) {
 		{"mongotest/internal/a.go", "package a\n\nvar rights, findings = 1, 2", 0},
 		{"mongo/a.go", "package mongo\n\nvar reason, whyte = `in the place of`, 1", 0},
 	} {
-		if got := inGo(names, texts, c.file, []byte(c.source)); len(got) != c.want {
+		if got := inGo(&names, &texts, c.file, []byte(c.source)); len(got) != c.want {
 			t.Errorf("%q: %q, want %d", c.source, got, c.want)
 		}
 	}
