@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Uses are the middlewares of type M that are in use, in the order in which they were added, each with a key that says which requests pass
@@ -67,19 +66,4 @@ func Around[M ~func(R, H) P, H ~func(R) P, R, P any](list []M, h H) H {
 		h = func(r R) P { return m(r, next) }
 	}
 	return h
-}
-
-// Sleep waits for d. It reports false as soon as done is closed.
-func Sleep(done <-chan struct{}, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-done:
-		return false
-	}
 }

@@ -1,9 +1,7 @@
 package testserver_test
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
@@ -54,18 +52,5 @@ func TestAUseMayEndWhileARequestPasses(t *testing.T) {
 		if got := testserver.Around(uses.Of(all), func(r string) string { return r })("a"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-	}
-}
-
-func TestSleepEndsWithTheConnection(t *testing.T) {
-	done := make(chan struct{})
-	for _, d := range []time.Duration{-1, 0, 1} {
-		if !testserver.Sleep(done, d) {
-			t.Error(fmt.Sprint(d, ": the connection has not ended"))
-		}
-	}
-	close(done)
-	if testserver.Sleep(done, time.Hour) {
-		t.Error("the connection has ended")
 	}
 }
