@@ -32,7 +32,7 @@ func (c *Cluster) Kill(node int) {
 	n.web.abort()
 }
 
-// crashLocked loses what a node has of a vbucket and not on disk. An active copy that lost something gets another uuid.
+// crashLocked drops what a node has of a vbucket and has not saved. An active copy that lost something gets another uuid.
 func (b *bucket) crashLocked(at *node, vb uint16, v *store.VBucket) {
 	c := b.cluster
 	lost := v.Crash(b.Ephemeral)
@@ -67,17 +67,17 @@ func (c *Cluster) Restart(node int) {
 	c.wakeLocked()
 }
 
-// Pause stops the process of a node, as SIGSTOP does: its connections stay open, and nothing happens on them. What was sent meanwhile
-// is executed after Resume.
+// Pause stops the process of a node, as SIGSTOP does: its connections stay open, and nothing happens on them. After Resume the node
+// executes what was sent meanwhile.
 func (c *Cluster) Pause(node int) { c.setNode("Pause", node, func(n *condition) { n.paused = true }) }
 
-// Resume lets a paused node get on.
+// Resume continues the process of a paused node.
 func (c *Cluster) Resume(node int) {
 	c.setNode("Resume", node, func(n *condition) { n.paused = false })
 }
 
-// BlackHole cuts a node off from its clients without a word: what is sent in either direction does not arrive, and dials by the
-// cluster's Dialer wait. The other nodes still reach it. What was sent meanwhile arrives after Heal.
+// BlackHole cuts a node off from its clients without an error: bytes of either side do not arrive, and dials by the cluster's Dialer
+// wait. The other nodes still reach the node. After Heal the bytes arrive that were sent meanwhile.
 func (c *Cluster) BlackHole(node int) {
 	c.setNode("BlackHole", node, func(n *condition) { n.blackHoled = true })
 }
@@ -102,7 +102,7 @@ func (c *Cluster) setNode(method string, index int, change func(*condition)) {
 	c.wakeLocked()
 }
 
-// gateLocked lets bytes through or holds them back, as the node's state wants it.
+// gateLocked opens or shuts the gates of a node by its state.
 func (n *node) gateLocked() {
 	n.gate.Set(n.paused || n.blackHoled)
 	n.unreachable.Set(n.blackHoled)

@@ -38,7 +38,7 @@ type VBucket struct {
 	lastCAS   uint64
 }
 
-// Get returns a document as it is there for a client, nil if it is not.
+// Get returns the document that a client sees, nil if there is none.
 func (v *VBucket) Get(key Key, now time.Time) *Document {
 	if d := v.documents[key]; d.Alive(now) {
 		return d
@@ -64,8 +64,8 @@ func (d *Document) Tombstone() *Document {
 	return &t
 }
 
-// Readable reports whether a document may be read: a write that the failed active node may have acknowledged, and that is
-// not committed again yet, keeps readers away.
+// Readable reports whether clients may read a document. They may not while a write of it is not committed again that the failed
+// active node may have acknowledged.
 func (v *VBucket) Readable(key Key) bool {
 	p := v.prepares[key]
 	return p == nil || !p.ReCommit
@@ -123,7 +123,7 @@ func (v *VBucket) nextCAS(now time.Time) uint64 {
 	return v.lastCAS
 }
 
-// Put makes d, which has a CAS and whatever else the client gave, the newest version of a document.
+// Put stores d as the newest version of a document. The caller has set its CAS and what the client gave.
 func (v *VBucket) Put(key Key, d *Document, now time.Time) {
 	v.High++
 	d.Seqno, d.Changed = v.High, now
