@@ -168,8 +168,8 @@
 // With options.LoggerOptions the client writes the log messages of the MongoDB specifications to a sink, for example that of
 // package mongoslog. The components are command, topology, server selection and connection. The client adds messages of
 // the component command: "Operation retried" at level debug, and "Operation not retried" at level info, once for an operation
-// whose retry was refused, with the reason in the field why. While a change stream cannot resume, it writes "Change stream not resumed",
-// at level info for the first failure and once a minute, else at level debug, and at the end "Change stream resumed" at level info.
+// whose retry was refused, with the stop reason in the field stopReason. While a change stream cannot resume, it writes "Change
+// stream not resumed", at level info for the first failure and once a minute, else at level debug, and at the end "Change stream resumed" at level info.
 // Without the options, the variables MONGODB_LOG_ALL, MONGODB_LOG_COMMAND, MONGODB_LOG_TOPOLOGY, MONGODB_LOG_SERVER_SELECTION and
 // MONGODB_LOG_CONNECTION (off, info, debug), MONGODB_LOG_PATH (stdout, stderr or a file) and MONGODB_LOG_MAX_DOCUMENT_LENGTH are read
 // by [Connect]. An option takes precedence over a variable, and the variable of a component over MONGODB_LOG_ALL.
