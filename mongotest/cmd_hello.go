@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
@@ -225,7 +226,7 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
 	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
-	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", sessionMinutes)
+	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", parameter.SessionMinutes)
 	dst = wire.AppendInt32(dst, "connectionId", int32(x.conn.id))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
 	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())

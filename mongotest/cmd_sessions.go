@@ -8,12 +8,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
-
-// sessionMinutes is how long a session that nobody uses is kept.
-const sessionMinutes = 30
 
 // https://www.mongodb.com/docs/manual/reference/command/startSession/
 
@@ -25,7 +23,7 @@ func cmdStartSession(x *exec) error {
 	at, dst := wire.BeginEmbedded(x.result.out, "id")
 	dst = wire.AppendBinary(dst, "id", 4, id[:])
 	dst = wire.EndDocument(dst, at)
-	x.result.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
+	x.result.out = wire.AppendInt32(dst, "timeoutMinutes", parameter.SessionMinutes)
 	return nil
 }
 

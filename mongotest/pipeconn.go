@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 )
 
 // pipeConn is one client's connection to a pipe, served by one goroutine.
@@ -111,7 +112,7 @@ func (p *BlackPipe) hello(command string) *Reply {
 		{Key: "maxMessageSizeBytes", Value: wire.MaxMessageLength},
 		{Key: "maxWriteBatchSize", Value: maxBatch},
 		{Key: "localTime", Value: time.Now()},
-		{Key: "logicalSessionTimeoutMinutes", Value: sessionMinutes},
+		{Key: "logicalSessionTimeoutMinutes", Value: parameter.SessionMinutes},
 		{Key: "minWireVersion", Value: 0},
 		{Key: "maxWireVersion", Value: c.version.WireVersion()},
 		{Key: "readOnly", Value: false},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 )
 
 // server is a process of the set, a member or a mongos: it has an address, connections and a state that its hello
@@ -21,7 +22,7 @@ type server struct {
 
 	up         bool
 	epoch      int64                // counts its starts and ends
-	parameters map[string]parameter // since its start
+	parameters parameter.Parameters // since its start
 	started    time.Time
 	accepted   int     // connections since its start
 	limiter    limiter // of new connections
@@ -47,7 +48,7 @@ func (s *server) startLocked() {
 	s.up = true
 	s.refuse(false)
 	s.epoch++
-	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
+	s.parameters, s.started, s.accepted = parameter.New(s.set.config.version, s.set.config.startParameters), time.Now(), 0
 	s.points.clear()
 	s.limiter = limiter{}
 	s.processID, s.counter = bson.NewObjectID(), 0

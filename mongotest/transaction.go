@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -51,8 +52,7 @@ func (m *member) beginLocked(s *store.Session, number, at int64) *transaction {
 	t := &transaction{member: m, session: s, number: number, at: at, data: make(store.Catalog)}
 	m.transactions[s.Key], s.Active = t, number
 	m.open[t] = struct{}{}
-	seconds, _ := m.parameters[transactionLifetime].value.Integer()
-	t.lifetime = time.Duration(seconds) * time.Second
+	t.lifetime = m.parameters.Seconds(parameter.TransactionLifetime)
 	t.expiry = time.AfterFunc(t.lifetime, func() {
 		m.set.mu.Lock()
 		defer m.set.mu.Unlock()

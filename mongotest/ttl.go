@@ -3,16 +3,11 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/core/index-ttl/
-
-// The parameters of the deletion of expired documents.
-const (
-	ttlEnabled = "ttlMonitorEnabled"
-	ttlSleep   = "ttlMonitorSleepSecs"
-)
 
 // expiration is the deletion of expired documents, which goes on as long as there are collections whose documents expire.
 type expiration struct {
@@ -32,10 +27,7 @@ func (rs *Deployment) expiresLocked(e *store.Entry) {
 }
 
 // ttlSleepLocked is the time between two passes.
-func (m *member) ttlSleepLocked() time.Duration {
-	seconds, _ := m.parameters[ttlSleep].value.Integer()
-	return time.Duration(seconds) * time.Second
-}
+func (m *member) ttlSleepLocked() time.Duration { return m.parameters.Seconds(parameter.TTLSleep) }
 
 // expire makes one pass: the primary deletes what has expired, the others replicate that.
 func (rs *Deployment) expire() {
@@ -70,7 +62,7 @@ func (rs *Deployment) expiringLocked(p *member) map[string]store.View {
 			if t.timer == nil {
 				t.timer = time.AfterFunc(sleeper.ttlSleepLocked(), rs.expire)
 			}
-			if m == p && m.parameters[ttlEnabled].value.True() {
+			if m == p && m.parameters.True(parameter.TTLEnabled) {
 				frozen[ns] = c.Frozen()
 			}
 		}
