@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -16,7 +17,7 @@ func (x *exec) writing(apply func() error) error {
 
 // writingUnits is writing for a command that may write much. All that run writes, it writes in units.
 func (x *exec) writingUnits(run func() error) error {
-	rs, m := x.conn.set, x.conn.member
+	rs, m := x.conn.deployment, x.conn.member
 	if rs.config.standalone {
 		if err := x.command.writeConcern.CheckStandalone(); err != nil {
 			return err
@@ -25,15 +26,15 @@ func (x *exec) writingUnits(run func() error) error {
 	if err := x.checkOplog(x.command.full); err != nil {
 		return err
 	}
-	rs.mu.Lock()
+	rs.set.Lock()
 	err := x.writableLocked()
-	if x.result.term = m.term; err != nil {
-		rs.mu.Unlock()
+	if x.result.term = m.Term; err != nil {
+		rs.set.Unlock()
 		return err
 	}
 	release := func() {}
 	if x.command.afterApply != nil {
-		release = m.holdLocked()
+		release = m.HoldLocked()
 	}
 	x.takenLocked()
 	err = run()
@@ -45,11 +46,11 @@ func (x *exec) writingUnits(run func() error) error {
 	}
 	x.evaluation.lock.locked = false
 	if x.result.within == nil {
-		x.result.applied = m.data.Log.Last()
+		x.result.applied = m.Data.Log.Last()
 	}
 	x.addEntries()
-	m.publishLocked()
-	rs.mu.Unlock()
+	m.PublishLocked()
+	rs.set.Unlock()
 	if x.command.afterApply != nil {
 		defer release() // also where afterApply ends the goroutine, as t.Fatal does
 		x.command.afterApply()
@@ -60,7 +61,7 @@ func (x *exec) writingUnits(run func() error) error {
 // awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
 func (x *exec) awaitUnlockLocked() error {
 	m := x.conn.member
-	if err := x.awaitToWriteLocked(func() bool { return m.fsyncLocks == 0 }); err != nil {
+	if err := x.awaitToWriteLocked(func() bool { return m.FsyncLocks == 0 }); err != nil {
 		return err
 	}
 	return x.primaryLocked()
@@ -69,11 +70,11 @@ func (x *exec) awaitUnlockLocked() error {
 // awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
 // end the wait.
 func (x *exec) awaitToWriteLocked(free func() bool) error {
-	m, term := x.conn.member, x.conn.member.term
-	over := func() bool { return free() || x.conn.epoch != m.epoch || m.role != primary || m.term != term }
+	m, term := x.conn.member, x.conn.member.Term
+	over := func() bool { return free() || x.conn.epoch != m.Epoch || m.Role != replica.Primary || m.Term != term }
 	for !over() {
-		err := x.conn.set.awaitLocked(newWaiter(over), x.conn.done, pollInterval)
-		if errors.Is(err, errTimeout) {
+		err := x.conn.set.AwaitLocked(replica.NewWaiter(over), x.conn.done, pollInterval)
+		if errors.Is(err, replica.ErrTimeout) {
 			err = x.checkInterrupt()
 		}
 		if err != nil {
@@ -81,14 +82,6 @@ func (x *exec) awaitToWriteLocked(free func() bool) error {
 		}
 	}
 	return nil
-}
-
-// rollbackLocked undoes what the primary wrote after an index and nobody has seen.
-func (m *member) rollbackLocked(since int64) {
-	for m.data.Log.Last() > since {
-		m.data.Undo()
-	}
-	m.matched[m.index] = since
 }
 
 // writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
@@ -100,16 +93,16 @@ func (x *exec) writableLocked() error {
 	if x.inTransaction() {
 		return x.joinToWriteLocked()
 	}
-	s := m.data.Session(string(x.command.lsid))
-	t := m.transactions[s.Key]
+	s := m.Data.Session(string(x.command.lsid))
+	t := m.Transactions[s.Key]
 	switch {
 	case x.command.txn < s.Active:
 		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
-	case t != nil && t.number == x.command.txn:
+	case t != nil && t.Number == x.command.txn:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
-	case t != nil && t.number < x.command.txn:
-		t.abortLocked()
+	case t != nil && t.Number < x.command.txn:
+		t.AbortLocked()
 	}
 	s.Active = x.command.txn
 	return nil
@@ -117,9 +110,9 @@ func (x *exec) writableLocked() error {
 
 func (x *exec) primaryLocked() error {
 	switch {
-	case x.conn.epoch != x.conn.member.epoch:
+	case x.conn.epoch != x.conn.member.Epoch:
 		return errHangUp
-	case x.conn.member.role != primary:
+	case x.conn.member.Role != replica.Primary:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil
@@ -127,10 +120,10 @@ func (x *exec) primaryLocked() error {
 
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
 func (x *exec) executedLocked(stmt int32) *store.Entry {
-	if !x.command.hasTxn || x.result.within != nil || x.conn.set.config.mutant.NoDeduplication {
+	if !x.command.hasTxn || x.result.within != nil || x.conn.deployment.config.mutant.NoDeduplication {
 		return nil
 	}
-	return x.conn.member.data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
+	return x.conn.member.Data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
 }
 
 // sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
@@ -138,7 +131,7 @@ func (x *exec) sessionRefLocked(stmt int32) *store.SessionRef {
 	if !x.command.hasTxn {
 		return nil
 	}
-	return &store.SessionRef{LSID: x.conn.member.data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
+	return &store.SessionRef{LSID: x.conn.member.Data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
 }
 
 // storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
@@ -148,11 +141,11 @@ func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
 	if err := x.appendLocked(e, stmt, note); err != nil || x.result.within != nil {
 		return err
 	}
-	if c := x.conn.member.data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
+	if c := x.conn.member.Data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
 		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
 			gone := &store.Entry{Kind: store.Remove, NS: x.command.full, Key: r.Key, Before: r.Doc}
 			gone.Concern(c.Def)
-			x.conn.member.appendLocked(gone)
+			x.conn.member.AppendLocked(gone)
 		}
 	}
 	return nil
@@ -160,7 +153,7 @@ func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
 func (x *exec) makeLocked(ns string) (*store.Definition, error) {
-	if x.result.within != nil && !x.conn.set.config.version.AtLeast(4, 4) {
+	if x.result.within != nil && !x.conn.deployment.config.version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := store.NewDefinition()
@@ -185,7 +178,7 @@ func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 	case c != nil:
 		e.Concern(c.Def)
 		if e.Kind == store.Rename {
-			e.Change.Replaces(x.conn.member.data.Collections[e.Change.To])
+			e.Change.Replaces(x.conn.member.Data.Collections[e.Change.To])
 		}
 	case e.Kind == store.Create:
 		e.Concern(e.Change.After)
@@ -200,18 +193,18 @@ func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 		e.Outcome = &note.outcome
 	}
 	if x.result.within != nil {
-		return x.conflicting(x.result.within.write(e))
+		return x.conflicting(x.result.within.Write(e))
 	}
 	m := x.conn.member
-	if len(m.open) > 0 {
-		if x.result.blocker = m.heldLocked(e, m.locksOf(e, c), nil); x.result.blocker != nil {
+	if len(m.Open) > 0 {
+		if x.result.blocker = m.HeldLocked(e, m.LocksOf(e, c), nil); x.result.blocker != nil {
 			return errBlocked
 		}
 	}
 	if stmt >= 0 {
 		e.Session = x.sessionRefLocked(stmt)
 	}
-	m.appendLocked(e)
+	m.AppendLocked(e)
 	return nil
 }
 
@@ -240,19 +233,19 @@ func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
 // transaction, at its read concern's snapshot, or as it is.
 func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
 	if x.result.within != nil {
-		c, err := x.result.within.collection(ns)
+		c, err := x.result.within.Collection(ns)
 		return c, x.conflicting(err)
 	}
 	if ns == store.OplogName {
-		return x.conn.member.oplogLocked(x.result.seen), nil
+		return x.conn.member.OplogLocked(x.result.seen), nil
 	}
-	return x.conn.member.data.Snapshot(ns, x.result.seen), nil
+	return x.conn.member.Data.Snapshot(ns, x.result.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
 func (x *exec) reading() error {
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
 	err := x.readableLocked()
 	if err == nil {
 		err = x.awaitTimesLocked()
@@ -260,9 +253,9 @@ func (x *exec) reading() error {
 	if err == nil {
 		err = x.lookLocked()
 	}
-	x.result.term = m.term
+	x.result.term = m.Term
 	if err != nil {
-		rs.mu.Unlock()
+		rs.set.Unlock()
 	}
 	return err
 }
@@ -272,7 +265,7 @@ func (x *exec) look(q *criteria) (scan, error) {
 	if err := x.reading(); err != nil {
 		return scan{}, err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	return x.scanLocked(q, (*store.Collection).Frozen)
 }
 
@@ -285,7 +278,7 @@ func (x *exec) lookLocked() (err error) {
 		}
 		return x.joinLocked()
 	case x.command.readConcern == majorityConcern:
-		x.result.seen, x.result.readAt = x.conn.member.commit, x.readTimeLocked()
+		x.result.seen, x.result.readAt = x.conn.member.Commit, x.readTimeLocked()
 	case x.command.readConcern == snapshotConcern:
 		x.result.seen, err = x.snapshotIndexLocked()
 	}
@@ -298,14 +291,14 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 	m := x.conn.member
 	switch {
 	case x.command.atTime == 0 && x.inTransaction():
-		return m.data.Log.Last(), nil
+		return m.Data.Log.Last(), nil
 	case x.command.atTime == 0:
-		x.command.atTime = m.data.Log.At(m.commit).TS
-		return m.commit, nil
+		x.command.atTime = m.Data.Log.At(m.Commit).TS
+		return m.Commit, nil
 	}
-	index := m.data.Log.Last()
-	for ; index > m.data.Log.Base; index-- {
-		if m.data.Log.At(index).TS <= x.command.atTime {
+	index := m.Data.Log.Last()
+	for ; index > m.Data.Log.Base; index-- {
+		if m.Data.Log.At(index).TS <= x.command.atTime {
 			return index, nil
 		}
 	}
@@ -316,7 +309,7 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
 func (x *exec) inTime(err error) error {
-	if errors.Is(err, errTimeout) {
+	if errors.Is(err, replica.ErrTimeout) {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return err
@@ -324,15 +317,15 @@ func (x *exec) inTime(err error) error {
 
 func (x *exec) readableLocked() error {
 	switch {
-	case x.conn.epoch != x.conn.member.epoch:
+	case x.conn.epoch != x.conn.member.Epoch:
 		return errHangUp
-	case x.conn.member.role == primary:
+	case x.conn.member.Role == replica.Primary:
 		return nil
 	case !x.command.secondaryOk:
 		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 	case x.command.readConcern == linearizableConcern:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
-	case !x.conn.member.config.BearsData() || x.conn.member.stale:
+	case !x.conn.member.Config.BearsData() || x.conn.member.Stale:
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil

@@ -20,7 +20,7 @@ type privileges struct {
 }
 
 // controlled reports whether access control concerns the command.
-func (x *exec) controlled() bool { return x.conn.set.guarded.Load() && !x.conn.direct }
+func (x *exec) controlled() bool { return x.conn.deployment.guarded.Load() && !x.conn.direct }
 
 // authorize refuses a command that the connection's user may not run.
 func (x *exec) authorize() error {
@@ -61,12 +61,12 @@ func (x *exec) unauthorized() error {
 
 // findRights looks up what the connection's user may do, if that may have changed. Who is no user any more is nobody.
 func (x *exec) findRights() {
-	c, rs := x.conn, x.conn.set
+	c, rs := x.conn, x.conn.deployment
 	if c.user == nil || c.privileges.as == c.user && c.privileges.changed == rs.accountsChanged.Load() {
 		return
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	c.user = rs.userLocked(c.user.DB, c.user.Name)
 	c.privileges = privileges{as: c.user, changed: rs.accountsChanged.Load()}
 	if c.user == nil {
@@ -105,8 +105,8 @@ func (x *exec) userName() string {
 
 // checkKill refuses to end a cursor of somebody else, without the right to.
 func (x *exec) checkKill(id int64) error {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	m := x.conn.member
 	if x.conn.mongos != nil {
 		m = x.conn.mongos.cursors[id]

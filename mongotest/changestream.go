@@ -21,7 +21,7 @@ type changeStream struct {
 
 // watch answers an aggregate that begins with $changeStream.
 func (x *exec) watch(a *aggregation, spec query.Value) error {
-	parsed, err := changes.ParseSpec(x.conn.set.config.version, spec)
+	parsed, err := changes.ParseSpec(x.conn.deployment.config.version, spec)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 		return err
 	}
 	c, err := x.openStreamLocked(a, parsed)
-	x.conn.set.mu.Unlock()
+	x.conn.set.Unlock()
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 // checkWatch refuses a change stream where the server or the session has none.
 func (x *exec) checkWatch() error {
 	switch {
-	case x.conn.set.config.standalone:
+	case x.conn.deployment.config.standalone:
 		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
@@ -69,7 +69,7 @@ func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, er
 	if _, err := m.storedLocked(x.command.full); err != nil {
 		return nil, err
 	}
-	events, err := changes.Open(spec, x.conn.set.config.version, x.command.db, x.command.coll, m.data, m.commit)
+	events, err := changes.Open(spec, x.conn.deployment.config.version, x.command.db, x.command.coll, m.Data, m.Commit)
 	if err != nil {
 		return nil, x.executing("aggregate", err)
 	}
@@ -114,12 +114,12 @@ func (s *changeStream) returned(event []byte) ([]byte, error) {
 
 // event returns the next event that the pipeline has not seen.
 func (s *changeStream) event(x *exec) ([]byte, error) {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	return s.Next(x.conn.member.data, x.conn.member.commit)
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	return s.Next(x.conn.member.Data, x.conn.member.Commit)
 }
 
-func (s *changeStream) newsLocked(x *exec) bool { return s.Behind(x.conn.member.commit) }
+func (s *changeStream) newsLocked(x *exec) bool { return s.Behind(x.conn.member.Commit) }
 
 // over reports whether the stream has ended.
 func (s *changeStream) over() bool { return s.Ended() }

@@ -160,7 +160,7 @@ func (a *aggregation) inheritFor(x *exec) {
 
 // pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
 func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
-	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.config.version}
+	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.deployment.config.version}
 }
 
 func (a *aggregation) parse(o pipeline.Options) error {
@@ -213,8 +213,8 @@ func (x *exec) input(a *aggregation) (input, error) {
 	if err := x.reading(); err != nil {
 		return input{}, err
 	}
-	defer x.conn.set.mu.Unlock()
-	x.result.seen = min(x.result.seen, x.conn.member.data.Log.Last()) // the other collections are read later, as they are now
+	defer x.conn.set.Unlock()
+	x.result.seen = min(x.result.seen, x.conn.member.Data.Log.Last()) // the other collections are read later, as they are now
 	if a.Target() != nil {
 		if err := x.checkIndexLocked(a); err != nil {
 			return input{}, err
@@ -269,9 +269,9 @@ func (in *input) documents(x *exec) ([][]byte, error) {
 
 // context is what expressions and stages may look at besides a document.
 func (x *exec) context() pipeline.Context {
-	t := x.conn.member.data.Newest()
+	t := x.conn.member.Data.Newest()
 	cluster := query.Value{}
-	if !x.conn.set.config.standalone {
+	if !x.conn.deployment.config.standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{

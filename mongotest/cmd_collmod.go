@@ -40,7 +40,7 @@ func cmdCollMod(x *exec) error {
 }
 
 func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted) error {
-	c := m.data.Collections[x.command.full]
+	c := m.Data.Collections[x.command.full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
@@ -54,7 +54,7 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted
 		}
 	}
 	if c.IsView() {
-		if err := m.data.Collections.CheckView(x.command.full, &after.Options); err != nil {
+		if err := m.Data.Collections.CheckView(x.command.full, &after.Options); err != nil {
 			return err
 		}
 		if err := x.checkViewPipeline(&after.Options); err != nil {
@@ -79,7 +79,7 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	case "index":
 		return indexChange(e)
 	case store.ImagesOption:
-		if !x.conn.set.config.version.HasImages() {
+		if !x.conn.deployment.config.version.HasImages() {
 			return nil, fields.Unknown("collMod", name)
 		}
 		on, err := store.ParseImages("collMod", query.Of(*e))

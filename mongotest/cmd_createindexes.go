@@ -101,9 +101,9 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
-	case x.conn.set.config.standalone:
+	case x.conn.deployment.config.standalone:
 		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
-	case v.IsNumber() && n > int64(x.conn.set.Members()):
+	case v.IsNumber() && n > int64(x.conn.deployment.Members()):
 		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
 		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
@@ -139,7 +139,7 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 		}
 	case c.after == c.before:
 		return nil
-	case x.result.within != nil && !x.result.within.created(x.command.full):
+	case x.result.within != nil && !x.result.within.Created(x.command.full):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot create new indexes on existing collection %s in a multi-document transaction.", x.command.full)
 	case x.result.within != nil && coll.Live > 0:
@@ -238,7 +238,7 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.conn.set.config.standalone && x.conn.set.config.version.AtLeast(4, 4) {
+	if !x.conn.deployment.config.standalone && x.conn.deployment.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {

@@ -26,10 +26,10 @@ func cmdCurrentOp(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
+	x.conn.set.Lock()
 	ops := x.operationsLocked(query.Value{})
-	locked := x.conn.mongos == nil && x.conn.member.fsyncLocks > 0
-	x.conn.set.mu.Unlock()
+	locked := x.conn.mongos == nil && x.conn.member.FsyncLocks > 0
+	x.conn.set.Unlock()
 	list, dst := wire.BeginArray(x.result.out, "inprog")
 	n := 0
 	for _, op := range ops {
@@ -53,7 +53,7 @@ func cmdCurrentOp(x *exec) error {
 // operationsLocked describes the command itself, those that have been evaluated for some 10 ms, and what is idle as far as the options of
 // $currentOp ask for it. On a mongos nothing is idle: its members tell that.
 func (x *exec) operationsLocked(options query.Value) [][]byte {
-	docs := append([][]byte{x.operation()}, x.conn.set.running.Descriptions()...)
+	docs := append([][]byte{x.operation()}, x.conn.deployment.running.Descriptions()...)
 	m := x.conn.member
 	if m == nil || x.conn.mongos != nil {
 		return docs
@@ -98,7 +98,7 @@ func cmdKillOp(x *exec) error {
 		return err
 	}
 	for _, id := range ids {
-		x.conn.set.running.Kill(id)
+		x.conn.deployment.running.Kill(id)
 	}
 	x.result.out = wire.AppendString(x.result.out, "info", "attempting to kill op")
 	return nil
@@ -106,7 +106,7 @@ func cmdKillOp(x *exec) error {
 
 // operationIDs reads the id of an operation or, since 8.3, several.
 func (x *exec) operationIDs(op query.Value) ([]int32, error) {
-	if !x.conn.set.config.version.AtLeast(8, 3) {
+	if !x.conn.deployment.config.version.AtLeast(8, 3) {
 		return oldOperationID(op)
 	}
 	ops := []query.Value{op}

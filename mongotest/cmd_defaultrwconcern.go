@@ -52,7 +52,7 @@ func newDefaultsKey() string {
 
 // settingLocked returns the document of the set's own settings that has a key, nil if there is none.
 func (m *member) settingLocked(key string) []byte {
-	c := m.data.Collections[settingsNamespace]
+	c := m.Data.Collections[settingsNamespace]
 	if c == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func cmdSetDefaultRWConcern(x *exec) error {
 	var concern writeconcern.Concern
 	var err error
 	if asked.read, err = defaultRead(read.Data); err == nil {
-		asked.write, err = concern.AsDefault(write.Data, x.conn.set.config.version)
+		asked.write, err = concern.AsDefault(write.Data, x.conn.deployment.config.version)
 	}
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func cmdSetDefaultRWConcern(x *exec) error {
 		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
 	})
 	if err == nil {
-		x.conn.set.defaulted.Store(true)
+		x.conn.deployment.defaulted.Store(true)
 		x.appendDefaults()
 	}
 	return err
@@ -128,26 +128,26 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.conn.set.config.version.AtLeast(5, 0):
+	case d.write == nil && before.write != nil && x.conn.deployment.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = x.conn.member.data.Newest(), time.Now().UnixMilli()
+	d.at, d.wall = x.conn.member.Data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 
 // checkDefaultLocked refuses the names of write concerns among which the default one is missing.
 func (m *member) checkDefaultLocked(modes setconfig.Modes) error {
 	var w writeconcern.Concern
-	_ = w.Parse(m.defaultsLocked().write, m.set.config.version) // it was checked when it was set
+	_ = w.Parse(m.defaultsLocked().write, m.deployment.config.version) // it was checked when it was set
 	return w.CheckName(modes)
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
 func (x *exec) keepsDefaults() error {
 	switch {
-	case x.conn.set.config.standalone:
+	case x.conn.deployment.config.standalone:
 		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
-	case x.conn.set.config.sharded && x.conn.mongos == nil:
+	case x.conn.deployment.config.sharded && x.conn.mongos == nil:
 		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
 	}
 	return x.adminOnly()
@@ -189,14 +189,14 @@ func (x *exec) keepLocked(d defaults) error {
 
 // appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
 func (x *exec) appendDefaults() {
-	x.conn.set.mu.Lock()
-	d, majority := x.conn.member.defaultsLocked(), x.conn.set.majorityByDefault
-	x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	d, majority := x.conn.member.defaultsLocked(), x.conn.set.MajorityByDefault
+	x.conn.set.Unlock()
 	local, readFrom, writeFrom := d.wall, "global", "global"
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.conn.set.config.version.AtLeast(5, 0)
+	sources := x.conn.deployment.config.version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
@@ -222,12 +222,12 @@ func (x *exec) appendDefaults() {
 // applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
 // one; of the levels that may be a default only majority is another than none.
 func (x *exec) applyDefaults() {
-	if !x.conn.set.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
+	if !x.conn.deployment.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
 		return
 	}
-	x.conn.set.mu.Lock()
+	x.conn.set.Lock()
 	d := x.conn.member.defaultsLocked()
-	x.conn.set.mu.Unlock()
+	x.conn.set.Unlock()
 	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
 		x.command.readConcern = majorityConcern
 	}
@@ -235,7 +235,7 @@ func (x *exec) applyDefaults() {
 		return
 	}
 	given := x.command.writeConcern
-	if err := x.command.writeConcern.Parse(d.write, x.conn.set.config.version); err != nil || given.Present {
+	if err := x.command.writeConcern.Parse(d.write, x.conn.deployment.config.version); err != nil || given.Present {
 		x.command.writeConcern.Timeout = given.Timeout
 		return
 	}

@@ -14,7 +14,7 @@ func cmdDrop(x *exec) error {
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		if c := x.conn.member.data.Collections[x.command.full]; c != nil {
+		if c := x.conn.member.Data.Collections[x.command.full]; c != nil {
 			if err := checkDropping(x.command.db, x.command.coll); err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func cmdDropDatabase(x *exec) error {
 		}
 		return nil
 	})
-	if err == nil && existed && x.conn.set.config.version.TellsDropped() {
+	if err == nil && existed && x.conn.deployment.config.version.TellsDropped() {
 		x.result.out = wire.AppendString(x.result.out, "dropped", x.command.db)
 	}
 	return err
@@ -51,7 +51,7 @@ func cmdDropDatabase(x *exec) error {
 // namespacesLocked returns the namespaces of a database in order, or of all with "".
 func (m *member) namespacesLocked(db string) []string {
 	var list []string
-	for ns := range m.data.Collections {
+	for ns := range m.Data.Collections {
 		if db == "" || strings.HasPrefix(ns, db+".") {
 			list = append(list, ns)
 		}

@@ -21,10 +21,10 @@ func cmdFsync(x *exec) error {
 		return fields.Unsupported("fsync", "lock")
 	}
 	m := x.conn.member
-	x.conn.set.mu.Lock()
-	m.fsyncLocks++
-	n := m.fsyncLocks
-	x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	m.FsyncLocks++
+	n := m.FsyncLocks
+	x.conn.set.Unlock()
 	x.result.out = wire.AppendString(x.result.out, "info", "now locked against writes, use db.fsyncUnlock() to unlock")
 	x.result.out = wire.AppendInt64(x.result.out, "lockCount", n)
 	x.result.out = wire.AppendString(x.result.out, "seeAlso", "http://dochub.mongodb.org/core/fsynccommand")
@@ -40,16 +40,16 @@ func cmdFsyncUnlock(x *exec) error {
 	if x.conn.mongos != nil {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: fsyncUnlock at a mongos is not supported")
 	}
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if m.fsyncLocks == 0 {
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if m.FsyncLocks == 0 {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "fsyncUnlock called when not locked")
 	}
-	m.fsyncLocks--
-	m.notifyReplication()
-	rs.changedLocked()
+	m.FsyncLocks--
+	m.NotifyReplication()
+	rs.set.ChangedLocked()
 	x.result.out = wire.AppendString(x.result.out, "info", "fsyncUnlock completed")
-	x.result.out = wire.AppendInt64(x.result.out, "lockCount", m.fsyncLocks)
+	x.result.out = wire.AppendInt64(x.result.out, "lockCount", m.FsyncLocks)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/getMore/
@@ -61,7 +62,7 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 		return x.executing("getMore", err)
 	}
 	x.result.out = c.appendIdentity(dst, at)
-	c.use.docs, c.use.batches, c.use.last = c.use.docs+int64(len(docs)), c.use.batches+1, time.Now()
+	c.use.Docs, c.use.Batches, c.use.Last = c.use.Docs+int64(len(docs)), c.use.Batches+1, time.Now()
 	return nil
 }
 
@@ -91,14 +92,14 @@ func (x *exec) awaitBatch(c *cursor, size int64) ([][]byte, error) {
 
 // awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
 func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) {
-	rs, m := x.conn.set, x.conn.member
+	rs, m := x.conn.deployment, x.conn.member
 	rs.rest()
 	defer rs.active.Add(1)
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	w := newWaiter(func() bool {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	w := replica.NewWaiter(func() bool {
 		switch {
-		case x.conn.epoch != m.epoch:
+		case x.conn.epoch != m.Epoch:
 			err = errHangUp // a mongos tells that otherwise than a cursor that was killed
 		case m.cursors[c.id] != c:
 			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
@@ -107,7 +108,7 @@ func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) 
 		}
 		return more || err != nil
 	})
-	if end := rs.awaitLocked(w, x.conn.done, max(limit, 0)); errors.Is(end, errHangUp) {
+	if end := rs.set.AwaitLocked(w, x.conn.done, max(limit, 0)); errors.Is(end, errHangUp) {
 		return false, errHangUp
 	}
 	return more, err
@@ -115,9 +116,9 @@ func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) 
 
 // takeCursor returns a cursor that nobody else may use until returnCursor.
 func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	if x.conn.epoch != x.conn.member.epoch {
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	if x.conn.epoch != x.conn.member.Epoch {
 		return nil, errHangUp
 	}
 	c := x.conn.member.cursors[id]
@@ -162,8 +163,8 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 
 // returnCursor ends the use of a cursor, which is forgotten unless it is kept.
 func (x *exec) returnCursor(c *cursor, keep bool) {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	c.pinned = false
 	if !keep && x.conn.member.cursors[c.id] == c {
 		delete(x.conn.member.cursors, c.id)
@@ -175,8 +176,8 @@ func (x *exec) returnCursor(c *cursor, keep bool) {
 
 // dropCursor forgets a cursor and reports whether it was there.
 func (x *exec) dropCursor(id int64) bool {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	m := x.conn.member
 	if x.conn.mongos != nil {
 		m = x.conn.mongos.cursors[id]
@@ -187,6 +188,6 @@ func (x *exec) dropCursor(id int64) bool {
 	}
 	_, ok := m.cursors[id]
 	delete(m.cursors, id)
-	x.conn.set.changedLocked() // who waits for more of it
+	x.conn.set.ChangedLocked() // who waits for more of it
 	return ok
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -51,7 +52,7 @@ func cmdHello(x *exec) error {
 	if a.hasAwait != a.hasKnown {
 		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait && x.conn.set.config.version.HasTopologyVersion() {
+	if a.hasAwait && x.conn.deployment.config.version.HasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
 			return err
 		}
@@ -131,10 +132,10 @@ func (x *exec) noteClient() {
 
 // awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
 func (x *exec) awaitChange(a *helloArgs) error {
-	rs, s := x.conn.set, x.conn.server
-	rs.mu.Lock()
-	known, counter, changed := a.processID == s.processID, s.counter, s.changed
-	rs.mu.Unlock()
+	rs, s := x.conn.deployment, x.conn.server
+	rs.set.Lock()
+	known, counter, changed := a.processID == s.process.ProcessID, s.process.Counter, s.process.Changed
+	rs.set.Unlock()
 	if known && a.counter > counter {
 		return mongoerr.Errorf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
 			"counter: %d", a.counter, counter)
@@ -159,7 +160,7 @@ func (x *exec) awaitChange(a *helloArgs) error {
 func (x *exec) stream() error {
 	a, err := x.helloArgs()
 	for more := true; err == nil && more; {
-		id := x.conn.set.replies.Add(1)
+		id := x.conn.deployment.replies.Add(1)
 		at, out := wire.BeginMsg(x.result.out[:0], id, x.result.id, wire.MoreToCome)
 		x.result.id, x.result.out = id, out
 		if more, err = x.streamOne(&a); err != nil {
@@ -198,9 +199,9 @@ func (x *exec) streamOne(a *helloArgs) (bool, error) {
 
 // appendHello writes what the member says of itself.
 func (x *exec) appendHello() {
-	rs, s := x.conn.set, x.conn.server
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs, s := x.conn.deployment, x.conn.server
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	v := rs.config.version
 	dst := x.result.out
 	if v.HasHello() {
@@ -218,9 +219,9 @@ func (x *exec) appendHello() {
 	default:
 		dst = s.member.appendMembershipLocked(dst, writable)
 	}
-	x.conn.lastHello.processID, x.conn.lastHello.counter = s.processID, s.counter
+	x.conn.lastHello.processID, x.conn.lastHello.counter = s.process.ProcessID, s.process.Counter
 	if v.HasTopologyVersion() {
-		dst = appendTopologyVersion(dst, s.processID, s.counter)
+		dst = appendTopologyVersion(dst, s.process.ProcessID, s.process.Counter)
 	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
@@ -235,23 +236,23 @@ func (x *exec) appendHello() {
 
 // appendMembershipLocked writes what only a member of a set says.
 func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
-	rs := m.set
-	dst = wire.AppendBool(dst, writable, m.role == primary)
-	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.BearsData() && !m.stale)
-	if m.config.Removed {
+	rs := m.deployment
+	dst = wire.AppendBool(dst, writable, m.Role == replica.Primary)
+	dst = wire.AppendBool(dst, "secondary", m.Role == replica.Secondary && m.Config.BearsData() && !m.Stale)
+	if m.Config.Removed {
 		dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
 		return wire.AppendBool(dst, "isreplicaset", true)
 	}
 	dst = rs.appendHosts(dst)
 	dst = wire.AppendString(dst, "setName", rs.config.setName)
-	dst = wire.AppendInt32(dst, "setVersion", int32(rs.configVersion))
-	dst = m.config.AppendShown(dst, rs.config.version)
-	if p := m.primaryLocked(); p != nil {
-		dst = wire.AppendString(dst, "primary", p.addr)
+	dst = wire.AppendInt32(dst, "setVersion", int32(rs.set.ConfigVersion))
+	dst = m.Config.AppendShown(dst, rs.config.version)
+	if p := m.PrimaryLocked(); p != nil {
+		dst = wire.AppendString(dst, "primary", rs.memberOf(p).addr)
 	}
 	dst = wire.AppendString(dst, "me", m.addr)
-	if m.role == primary {
-		dst = wire.AppendObjectID(dst, "electionId", electionID(m.term))
+	if m.Role == replica.Primary {
+		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(m.Term))
 	}
 	return m.appendLastWriteLocked(dst)
 }
@@ -261,10 +262,10 @@ func (rs *Deployment) appendHosts(dst []byte) []byte {
 	var hosts, passives, arbiters []string
 	for _, m := range rs.members {
 		switch {
-		case m.config.Hidden || m.config.Removed:
-		case m.config.Arbiter:
+		case m.Config.Hidden || m.Config.Removed:
+		case m.Config.Arbiter:
 			arbiters = append(arbiters, m.addr)
-		case m.config.Priority == 0:
+		case m.Config.Priority == 0:
 			passives = append(passives, m.addr)
 		default:
 			hosts = append(hosts, m.addr)
@@ -292,7 +293,7 @@ func (m *member) appendLastWriteLocked(dst []byte) []byte {
 
 // opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
 func (m *member) opTimes() (last, committed *store.Entry) {
-	last, committed = m.data.Log.Tail(), m.data.Log.At(m.commit)
+	last, committed = m.Data.Log.Tail(), m.Data.Log.At(m.Commit)
 	if last == nil {
 		last = &store.Entry{}
 	}

@@ -47,16 +47,16 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	var docs, list [][]byte
 	m := x.conn.member
 	for _, ns := range m.namespacesLocked(x.command.db) {
 		if !x.arg("authorizedCollections").True() || x.allows(permission.InFull(ns), "find") {
-			list = append(list, m.data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
+			list = append(list, m.Data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))
 		}
 	}
-	if x.command.db == "local" && m.hasOplogLocked() {
-		list = append(list, m.oplogLocked(0).Def.Info("oplog.rs", nameOnly))
+	if x.command.db == "local" && m.HasOplogLocked() {
+		list = append(list, m.OplogLocked(0).Def.Info("oplog.rs", nameOnly))
 	}
 	for _, info := range list {
 		ok, err := f.matches(info)

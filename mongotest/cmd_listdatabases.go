@@ -42,7 +42,7 @@ func cmdListDatabases(x *exec) error {
 		return err
 	}
 	sizes := x.conn.member.databasesLocked()
-	x.conn.set.mu.Unlock()
+	x.conn.set.Unlock()
 	list := slices.DeleteFunc(withSystem(sizes, x.conn.mongos != nil), func(d databaseSize) bool { return !x.mayList(d.name, authorized) })
 	return x.appendDatabases(list, f, nameOnly)
 }
@@ -74,7 +74,7 @@ func (m *member) databasesLocked() []databaseSize {
 		if len(list) == 0 || list[len(list)-1].name != name {
 			list = append(list, databaseSize{name: name})
 		}
-		list[len(list)-1].size += m.data.Collections[ns].Storage()
+		list[len(list)-1].size += m.Data.Collections[ns].Storage()
 	}
 	return list
 }

@@ -31,9 +31,9 @@ func cmdGetParameter(x *exec) error {
 			}
 		}
 	}
-	x.conn.set.mu.Lock()
-	known := x.conn.server.parameters.Clone()
-	x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	known := x.conn.server.process.Parameters.Clone()
+	x.conn.set.Unlock()
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		asked := slices.ContainsFunc(x.command.args, func(e wire.Element) bool { return string(e.Key) == name })
@@ -57,9 +57,9 @@ func cmdSetParameter(x *exec) error {
 	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	known := x.conn.server.parameters
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	known := x.conn.server.process.Parameters
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		if err := known.Check(string(e.Key), query.Of(*e)); err != nil {
@@ -71,7 +71,7 @@ func cmdSetParameter(x *exec) error {
 		known.Set(string(x.command.args[i].Key), query.Of(x.command.args[i]))
 	}
 	if x.conn.member != nil && !x.arg(parameter.TTLSleep).Missing() {
-		x.conn.set.awakenLocked(x.conn.member)
+		x.conn.set.AwakenLocked(x.conn.member.Member)
 	}
 	x.result.out = wire.AppendValue(x.result.out, "was", was.Type, was.Data)
 	return nil

@@ -28,8 +28,8 @@ func cmdPlanCacheListFilters(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	var list planfilter.Filters
 	if c != nil {
 		list = x.conn.member.planFilters[c.Def.UUID]
@@ -56,8 +56,8 @@ func cmdPlanCacheSetFilter(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	all := x.conn.member.planFilters
 	all[c.Def.UUID] = all[c.Def.UUID].Set(planfilter.Filter{Query: *q, Indexes: indexes})
 	return nil
@@ -74,8 +74,8 @@ func cmdPlanCacheClearFilters(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	all := x.conn.member.planFilters
 	if q == nil {
 		delete(all, c.Def.UUID)
@@ -101,7 +101,7 @@ func (x *exec) plannedCollection() (*store.Collection, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	c, err := x.lookupLocked(x.command.full)
 	if c.IsView() {
 		return nil, store.NotOnView(x.command.full)

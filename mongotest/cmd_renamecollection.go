@@ -98,15 +98,15 @@ func (r *renaming) check() error {
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
 func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
-	c := m.data.Collections[r.from]
+	c := m.Data.Collections[r.from]
 	switch {
 	case c.IsView():
 		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
 	case c == nil:
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
-	case m.data.Collections[r.to].IsView():
+	case m.Data.Collections[r.to].IsView():
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
-	case m.data.Collections[r.to] != nil && !r.dropTarget:
+	case m.Data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
 	after := *c.Def

@@ -11,20 +11,20 @@ func cmdReplSetGetConfig(x *exec) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "config")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
-	dst = wire.AppendInt32(dst, "version", int32(rs.configVersion))
-	dst = wire.AppendInt64(dst, "term", rs.termLocked())
+	dst = wire.AppendInt32(dst, "version", int32(rs.set.ConfigVersion))
+	dst = wire.AppendInt64(dst, "term", rs.set.TermLocked())
 	list, dst := wire.BeginArray(dst, "members")
 	n := 0
 	for _, m := range rs.members {
-		if !m.config.Removed {
+		if !m.Config.Removed {
 			dst = m.appendConfig(dst, wire.ArrayKey(n))
 			n++
 		}
@@ -37,7 +37,7 @@ func cmdReplSetGetConfig(x *exec) error {
 }
 
 func (m *member) appendConfig(dst []byte, key string) []byte {
-	c := &m.config
+	c := &m.Config
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendInt32(dst, "_id", int32(c.ID))
 	dst = wire.AppendString(dst, "host", m.addr)
@@ -50,7 +50,7 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 		tags = query.EmptyDocument
 	}
 	dst = wire.AppendDocument(dst, "tags", tags)
-	dst = wire.AppendInt64(dst, m.set.config.version.DelayField(), int64(c.Delay.Seconds()))
+	dst = wire.AppendInt64(dst, m.deployment.config.version.DelayField(), int64(c.Delay.Seconds()))
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.Votes)), at)
 }
 
@@ -63,8 +63,8 @@ func (rs *Deployment) appendSettings(dst []byte) []byte {
 			dst = wire.AppendInt32(dst, s.name, s.value)
 		}
 	}
-	dst = wire.AppendInt32(dst, "electionTimeoutMillis", int32(rs.electionTimeout.Milliseconds()))
-	dst = rs.modes.Append(dst)
+	dst = wire.AppendInt32(dst, "electionTimeoutMillis", int32(rs.set.ElectionTimeout.Milliseconds()))
+	dst = rs.set.Modes.Append(dst)
 	defaults, dst := wire.BeginEmbedded(dst, "getLastErrorDefaults")
 	dst = wire.AppendInt32(wire.AppendInt32(dst, "w", 1), "wtimeout", 0)
 	return wire.EndDocument(wire.EndDocument(dst, defaults), at)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
@@ -20,15 +21,15 @@ func cmdReplSetFreeze(x *exec) error {
 	if !ok || seconds < 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
 	}
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if m.role == primary {
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if m.Role == replica.Primary {
 		return mongoerr.Errorf(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
 	}
-	m.frozen = time.Now().Add(time.Duration(seconds) * time.Second)
+	m.Frozen = time.Now().Add(time.Duration(seconds) * time.Second)
 	if seconds == 0 {
-		m.frozen = time.Time{}
+		m.Frozen = time.Time{}
 		x.result.out = wire.AppendString(x.result.out, "info", "unfreezing")
 	}
 	return nil

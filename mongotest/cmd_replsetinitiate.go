@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
 )
 
@@ -20,22 +21,22 @@ func cmdReplSetInitiate(x *exec) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	c, err := x.initialConfigLocked()
 	switch {
-	case rs.initiation != uninitiated:
+	case rs.set.Initiation != replica.Uninitiated:
 		e := mongoerr.Errorf(mongoerr.AlreadyInitialized, "already initialized")
 		e.Extra = wire.AppendString(nil, "info", "try querying local.system.replset to see current configuration")
 		return e
 	case err != nil:
 		return invalidConfig(err)
 	}
-	rs.initiation = initiating
+	rs.set.Initiation = replica.Initiating
 	defer func() {
-		if rs.initiation == initiating {
-			rs.initiation = uninitiated
+		if rs.set.Initiation == replica.Initiating {
+			rs.set.Initiation = replica.Uninitiated
 		}
 	}()
 	return rs.initiateLocked(x, c)
@@ -52,8 +53,8 @@ func invalidConfig(err error) error {
 
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
 func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
-	rs := x.conn.set
-	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.electionTimeout.Milliseconds()}
+	rs := x.conn.deployment
+	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.set.ElectionTimeout.Milliseconds()}
 	if doc := x.command.first.Data; x.command.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
 		if err := query.CheckDocument(doc); err != nil {
 			return nil, err
@@ -85,7 +86,7 @@ func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 		return err
 	}
 	err = rs.joinLocked(joining)
-	if err == nil && (rs.closed || x.conn.epoch != x.conn.member.epoch) {
+	if err == nil && (rs.set.Closed || x.conn.epoch != x.conn.member.Epoch) {
 		err = errHangUp
 	}
 	if err != nil {
@@ -93,15 +94,15 @@ func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 		return err
 	}
 	x.conn.member.addr = c.Members[self].Host
-	rs.electionTimeout = time.Duration(c.Timeout) * time.Millisecond
+	rs.set.ElectionTimeout = time.Duration(c.Timeout) * time.Millisecond
 	if c.Modes != nil {
-		rs.modes = c.Modes
+		rs.set.Modes = c.Modes
 	}
 	rs.admitLocked(joining)
 	for _, m := range c.Members {
-		rs.serverAtLocked(m.Host).member.config = m.Member
+		rs.serverAtLocked(m.Host).member.Config = m.Member
 	}
-	rs.beginLocked(x.conn.member)
+	rs.set.BeginLocked(x.conn.member.Member, func() {})
 	return nil
 }
 
@@ -142,7 +143,7 @@ func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial)
 			unknown = append(unknown, m.Host+" failed with Connection refused")
 		default:
 			member := newMember(rs, len(rs.members)+len(joining))
-			member.config.Removed = true
+			member.Config.Removed = true
 			member.addr = m.Host
 			joining = append(joining, member)
 		}
@@ -163,8 +164,8 @@ const quorumTimeout = 10 * time.Second
 
 // joinLocked is join without the mutex, which is taken again also where Processes.Join ends the goroutine.
 func (rs *Deployment) joinLocked(joining []*member) error {
-	rs.mu.Unlock()
-	defer rs.mu.Lock()
+	rs.set.Unlock()
+	defer rs.set.Lock()
 	return rs.join(joining)
 }
 
@@ -180,7 +181,7 @@ func (rs *Deployment) join(joining []*member) error {
 			return noQuorum(err.Error())
 		}
 		m.listener = l
-		list[i] = JoiningMember{Member: m.index, Address: m.addr, Served: l.Addr().String()}
+		list[i] = JoiningMember{Member: m.Index, Address: m.addr, Served: l.Addr().String()}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
 	defer cancel()
@@ -207,14 +208,8 @@ func noQuorum(reasons ...string) error {
 // admitLocked makes members part of the set and begins to serve their clients.
 func (rs *Deployment) admitLocked(joining []*member) {
 	for _, m := range joining {
-		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
-	}
-	rs.cut = nil
-	for range rs.members {
-		rs.cut = append(rs.cut, make([]bool, len(rs.members)))
-	}
-	for _, m := range joining {
-		rs.wg.Go(m.replicate)
+		rs.addMemberLocked(m)
+		rs.wg.Go(m.Replicate)
 		rs.wg.Go(func() { rs.acceptAll(m.listener, func(nc net.Conn) bool { return rs.accept(&m.server, nc) }) })
 	}
 }

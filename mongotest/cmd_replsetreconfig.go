@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
 )
 
@@ -32,15 +33,15 @@ func cmdReplSetReconfig(x *exec) error {
 	if err := query.CheckDocument(x.command.first.Data); err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
 		return err
 	}
-	if x.conn.member.role != primary && !force {
+	if x.conn.member.Role != replica.Primary && !force {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
-			"writable PRIMARY. Current state %s;", stateNames[x.conn.member.state()])
+			"writable PRIMARY. Current state %s;", x.conn.member.StateLocked())
 	}
 	r := newReconfiguration(x.conn.member, force)
 	if err := r.read(slices.Clone(x.command.first.Data)); err != nil {
@@ -49,7 +50,7 @@ func cmdReplSetReconfig(x *exec) error {
 	if err := r.checkLocked(); err != nil {
 		return err
 	}
-	r.applyLocked()
+	r.rs.set.ReconfigureLocked(r.version, r.timeout, r.modes, r.members)
 	return nil
 }
 
@@ -66,9 +67,9 @@ type reconfiguration struct {
 
 // newReconfiguration returns one with no members and the settings' defaults.
 func newReconfiguration(self *member, force bool) *reconfiguration {
-	r := &reconfiguration{rs: self.set, self: self, force: force, timeout: 10 * time.Second}
+	r := &reconfiguration{rs: self.deployment, self: self, force: force, timeout: 10 * time.Second}
 	for _, m := range r.rs.members {
-		r.members = append(r.members, setconfig.Member{ID: m.config.ID, Removed: true})
+		r.members = append(r.members, setconfig.Member{ID: m.Config.ID, Removed: true})
 	}
 	return r
 }
@@ -138,7 +139,7 @@ func (r *reconfiguration) member(doc []byte) error {
 	if err := r.unique(s.member, &c); err != nil {
 		return err
 	}
-	r.members[s.member.index] = c
+	r.members[s.member.Index] = c
 	return nil
 }
 
@@ -147,7 +148,7 @@ func (r *reconfiguration) unique(m *member, c *setconfig.Member) error {
 	switch {
 	case c.ID < 0 || c.ID > 255:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.ID)
-	case !r.members[m.index].Removed:
+	case !r.members[m.Index].Removed:
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same host field, %s", m.addr)
 	}
 	for i := range r.members {
@@ -208,11 +209,11 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 func (r *reconfiguration) checkLocked() error {
 	rs := r.rs
 	if r.force {
-		r.version = max(r.version, rs.configVersion+1)
-	} else if r.version <= rs.configVersion {
+		r.version = max(r.version, rs.set.ConfigVersion+1)
+	} else if r.version <= rs.set.ConfigVersion {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 			"New replica set configuration version and term must be greater than old, but %s is not "+
-				"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
+				"greater than %s for replica set %s", r.named(r.version), r.named(rs.set.ConfigVersion), rs.config.setName)
 	}
 	if err := setconfig.CheckAll(r.members); err != nil {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
@@ -223,7 +224,7 @@ func (r *reconfiguration) checkLocked() error {
 	if err := r.self.checkDefaultLocked(r.modes); err != nil {
 		return err
 	}
-	mine := &r.members[r.self.index]
+	mine := &r.members[r.self.Index]
 	switch {
 	case mine.Removed:
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
@@ -241,14 +242,14 @@ func (r *reconfiguration) checkLocked() error {
 
 // named is how the real server writes a configuration's version and term.
 func (r *reconfiguration) named(version int64) string {
-	return fmt.Sprintf("{version: %d, term: %d}", version, r.self.term)
+	return fmt.Sprintf("{version: %d, term: %d}", version, r.self.Term)
 }
 
 // checkChangesLocked compares each member with what it was.
 func (r *reconfiguration) checkChangesLocked() error {
 	changed := 0
 	for i, m := range r.rs.members {
-		was, is := &m.config, &r.members[i]
+		was, is := &m.Config, &r.members[i]
 		if was.Voter() != is.Voter() {
 			changed++
 		}
@@ -264,7 +265,7 @@ func (r *reconfiguration) checkChangesLocked() error {
 				"New and old configurations differ in the setting of the arbiterOnly field for member "+
 					"%s; to make this change, remove then re-add the member", m.addr)
 		}
-		if is.Arbiter && !is.Removed && m.data.Log.Last() > 0 {
+		if is.Arbiter && !is.Removed && m.Data.Log.Last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}
@@ -284,7 +285,7 @@ func (r *reconfiguration) checkQuorumLocked() error {
 			continue
 		}
 		voters++
-		if r.self.linked(m) && m.linked(r.self) {
+		if r.self.Linked(m.Member) && m.Linked(r.self.Member) {
 			there = append(there, m.addr)
 		} else {
 			missing = append(missing, m.addr)
@@ -297,24 +298,4 @@ func (r *reconfiguration) checkQuorumLocked() error {
 		"Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
 			"voting nodes responded: %s; the following nodes did not respond affirmatively: %s", voters/2+1, len(there),
 		strings.Join(there, ", "), strings.Join(missing, ", "))
-}
-
-// applyLocked makes every member know the configuration. A primary that could not be elected any more steps down.
-func (r *reconfiguration) applyLocked() {
-	rs := r.rs
-	rs.configVersion, rs.electionTimeout, rs.modes = r.version, r.timeout, r.modes
-	for i, m := range rs.members {
-		m.config = r.members[i]
-		m.stopTimer()
-		if m.role == primary && !m.config.Electable() {
-			m.stepDownLocked()
-		}
-	}
-	rs.configureLocked()
-	for _, m := range rs.members {
-		if m.role == primary {
-			m.commitLocked()
-		}
-	}
-	rs.reconsiderLocked()
 }

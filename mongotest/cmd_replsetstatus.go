@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -15,28 +16,28 @@ func cmdReplSetGetStatus(x *exec) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
 	dst := wire.AppendString(x.result.out, "set", rs.config.setName)
 	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
-	dst = wire.AppendInt32(dst, "myState", m.state())
-	dst = wire.AppendInt64(dst, "term", m.term)
-	source, _ := m.sourceLocked()
-	dst = appendSource(dst, source)
+	dst = wire.AppendInt32(dst, "myState", int32(m.StateLocked()))
+	dst = wire.AppendInt64(dst, "term", m.Term)
+	source, _ := m.SourceLocked()
+	dst = rs.appendSource(dst, source)
 	dst = wire.AppendInt64(dst, "heartbeatIntervalMillis", heartbeats.Milliseconds())
-	dst = wire.AppendInt32(dst, "majorityVoteCount", int32(rs.voteMajority))
-	dst = wire.AppendInt32(dst, "writeMajorityCount", int32(rs.writeMajority))
-	dst = wire.AppendInt32(dst, "votingMembersCount", int32(rs.votes))
-	dst = wire.AppendInt32(dst, "writableVotingMembersCount", int32(rs.votes-rs.arbitersLocked()))
+	dst = wire.AppendInt32(dst, "majorityVoteCount", int32(rs.set.VoteMajority))
+	dst = wire.AppendInt32(dst, "writeMajorityCount", int32(rs.set.WriteMajority))
+	dst = wire.AppendInt32(dst, "votingMembersCount", int32(rs.set.Votes))
+	dst = wire.AppendInt32(dst, "writableVotingMembersCount", int32(rs.set.Votes-rs.set.ArbitersLocked()))
 	dst = m.appendOpTimes(dst)
 	at, dst := wire.BeginArray(dst, "members")
 	n := 0
 	for _, other := range rs.members {
-		if !other.config.Removed {
+		if !other.Config.Removed {
 			dst = m.appendStatusLocked(dst, wire.ArrayKey(n), other)
 			n++
 		}
@@ -46,10 +47,10 @@ func cmdReplSetGetStatus(x *exec) error {
 }
 
 // appendSource writes whom a member fetches from, nil for nobody.
-func appendSource(dst []byte, from *member) []byte {
+func (rs *Deployment) appendSource(dst []byte, from *replica.Member) []byte {
 	host, id := "", int64(-1)
 	if from != nil {
-		host, id = from.addr, from.config.ID
+		host, id = rs.memberOf(from).addr, from.Config.ID
 	}
 	dst = wire.AppendString(dst, "syncSourceHost", host)
 	return wire.AppendInt32(dst, "syncSourceId", int32(id))
@@ -72,32 +73,32 @@ func (m *member) appendOpTimes(dst []byte) []byte {
 // appendStatusLocked writes what m knows of a member of the set, itself perhaps.
 func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendInt32(dst, "_id", int32(other.config.ID))
+	dst = wire.AppendInt32(dst, "_id", int32(other.Config.ID))
 	dst = wire.AppendString(dst, "name", other.addr)
-	health, state, uptime := 1.0, other.state(), time.Since(other.started)
-	heard := m.reaches(other)
+	health, state, uptime := 1.0, other.StateLocked(), time.Since(other.Started)
+	heard := m.Reaches(other.Member)
 	if !heard {
-		health, state, uptime = 0, stateDown, 0
+		health, state, uptime = 0, replica.StateDown, 0
 	}
 	dst = wire.AppendDouble(dst, "health", health)
-	dst = wire.AppendInt32(dst, "state", state)
-	dst = wire.AppendString(dst, "stateStr", stateNames[state])
+	dst = wire.AppendInt32(dst, "state", int32(state))
+	dst = wire.AppendString(dst, "stateStr", state.String())
 	dst = wire.AppendInt32(dst, "uptime", int32(uptime.Seconds()))
 	dst = m.appendProgress(dst, other, heard)
 	if other != m {
 		dst = appendHeartbeat(dst, other, heard)
 	}
-	var source *member
+	var source *replica.Member
 	if heard {
-		source, _ = other.sourceLocked()
+		source, _ = other.SourceLocked()
 	}
-	dst = wire.AppendString(appendSource(dst, source), "infoMessage", "")
-	if heard && other.role == primary {
-		seconds := other.elected.Unix()
+	dst = wire.AppendString(m.deployment.appendSource(dst, source), "infoMessage", "")
+	if heard && other.Role == replica.Primary {
+		seconds := other.Elected.Unix()
 		dst = wire.AppendTimestamp(dst, "electionTime", uint32(seconds), 1)
 		dst = wire.AppendDateTime(dst, "electionDate", seconds*1000)
 	}
-	dst = m.set.appendConfigLocked(dst, heard)
+	dst = m.deployment.appendConfigLocked(dst, heard)
 	if other == m {
 		dst = wire.AppendBool(dst, "self", true)
 		dst = wire.AppendString(dst, "lastHeartbeatMessage", "")
@@ -107,7 +108,7 @@ func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byt
 
 // appendProgress writes how far a member is that has data: of one that is not heard of nothing is known.
 func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
-	if !other.config.BearsData() {
+	if !other.Config.BearsData() {
 		return dst
 	}
 	last := &store.Entry{Term: -1}
@@ -131,10 +132,10 @@ const heartbeats = 2 * time.Second
 // appendHeartbeat writes when another member was heard of last, as if there were heartbeats from its start on. It is not
 // known when one that is lost was.
 func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
-	last := other.started.Add(time.Since(other.started).Truncate(heartbeats))
+	last := other.Started.Add(time.Since(other.Started).Truncate(heartbeats))
 	received, message := last, ""
 	if !heard {
-		received, message = other.started, "Error connecting to "+other.addr
+		received, message = other.Started, "Error connecting to "+other.addr
 	}
 	dst = wire.AppendDateTime(dst, "lastHeartbeat", last.UnixMilli())
 	dst = wire.AppendDateTime(dst, "lastHeartbeatRecv", received.UnixMilli())
@@ -144,7 +145,7 @@ func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
 
 // appendConfigLocked writes which configuration a member has, if it is heard of. The term is known since 4.4.
 func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
-	version, term := rs.configVersion, rs.termLocked()
+	version, term := rs.set.ConfigVersion, rs.set.TermLocked()
 	if !heard {
 		version, term = -1, -1
 	}
@@ -153,37 +154,4 @@ func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
 		dst = query.AppendSmallest(dst, "configTerm", term)
 	}
 	return dst
-}
-
-// The states of a member, by the numbers of replSetGetStatus.
-const (
-	stateStartup    int32 = 0
-	statePrimary    int32 = 1
-	stateSecondary  int32 = 2
-	stateRecovering int32 = 3
-	stateArbiter    int32 = 7
-	stateDown       int32 = 8
-	stateRemoved    int32 = 10
-)
-
-// stateNames are what the states are called. It is never written to.
-var stateNames = map[int32]string{
-	statePrimary: "PRIMARY", stateSecondary: "SECONDARY", stateArbiter: "ARBITER", stateDown: "(not reachable/healthy)",
-	stateStartup: "STARTUP", stateRecovering: "RECOVERING", stateRemoved: "REMOVED",
-}
-
-func (m *member) state() int32 {
-	switch {
-	case m.set.initiation != initiated:
-		return stateStartup
-	case m.config.Removed:
-		return stateRemoved
-	case m.config.Arbiter:
-		return stateArbiter
-	case m.role == primary:
-		return statePrimary
-	case m.stale:
-		return stateRecovering
-	}
-	return stateSecondary
 }

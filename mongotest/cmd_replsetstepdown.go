@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/
@@ -20,7 +21,7 @@ func cmdReplSetStepDown(x *exec) error {
 	if freeze == 0 {
 		freeze = 60
 	}
-	limit, given, force := catchUp, false, false
+	limit, given, force := replica.CatchUp, false, false
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		switch string(e.Key) {
@@ -41,13 +42,13 @@ func cmdReplSetStepDown(x *exec) error {
 	if period := time.Duration(freeze) * time.Second; period < limit {
 		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if m.role != primary || x.conn.epoch != m.epoch {
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if m.Role != replica.Primary || x.conn.epoch != m.Epoch {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
 	}
-	return rs.stepDownLocked(m, time.Duration(freeze)*time.Second, limit, force, x.conn.done)
+	return rs.set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.conn.done)
 }
 
 // adminOfSet refuses a command that only the admin database of a set's member takes.
@@ -55,7 +56,7 @@ func (x *exec) adminOfSet() error {
 	switch {
 	case x.command.db != "admin":
 		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
-	case x.conn.set.config.standalone:
+	case x.conn.deployment.config.standalone:
 		return mongoerr.Errorf(mongoerr.NoReplicationEnabled, "not running with --replSet")
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // Roles, like users, are known to every member at once.
@@ -45,10 +46,10 @@ func cmdCreateRole(x *exec) error {
 
 // withRoles changes the roles.
 func (x *exec) withRoles(change func(all *account.Roles) error) error {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if rs.initiation != initiated {
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if rs.set.Initiation != replica.Initiated {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	rs.accountsChanged.Add(1)
@@ -192,7 +193,7 @@ func cmdDropAllRolesFromDatabase(x *exec) error {
 
 // dropRolesLocked removes roles, also from the users and the roles that have them.
 func (x *exec) dropRolesLocked(list ...account.Role) error {
-	rs := x.conn.set
+	rs := x.conn.deployment
 	for _, r := range list {
 		rs.roles.Drop(r)
 	}
@@ -217,9 +218,9 @@ func cmdRolesInfo(x *exec) error {
 	if err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	list, err := x.wantedRolesLocked(builtin)
 	if err != nil {
 		return err
@@ -258,7 +259,7 @@ func (x *exec) rolesInfoOptions() (privileges, builtin bool, err error) {
 func (x *exec) wantedRolesLocked(builtin bool) ([]account.Role, error) {
 	first := x.command.first
 	if n, ok := first.Integer(); ok && n == 1 {
-		return x.conn.set.roles.Of(x.command.db, builtin), nil
+		return x.conn.deployment.roles.Of(x.command.db, builtin), nil
 	}
 	list := []query.Value{first}
 	if first.IsArray() {

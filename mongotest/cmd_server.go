@@ -21,13 +21,13 @@ import (
 
 // Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
 func cmdServerStatus(x *exec) error {
-	rs, s := x.conn.set, x.conn.server
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	up := time.Since(s.started)
+	rs, s := x.conn.deployment, x.conn.server
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	up := time.Since(s.process.Started)
 	dst := wire.AppendString(x.result.out, "host", s.addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
-	dst = wire.AppendString(dst, "process", s.process())
+	dst = wire.AppendString(dst, "process", s.program())
 	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
 	dst = wire.AppendDouble(dst, "uptime", up.Truncate(time.Second).Seconds())
 	dst = wire.AppendInt64(dst, "uptimeMillis", up.Milliseconds())
@@ -43,7 +43,7 @@ func cmdServerStatus(x *exec) error {
 	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
 	dst = wire.EndDocument(wire.EndDocument(dst, open), cursor)
 	ttl, dst := wire.BeginEmbedded(dst, "ttl")
-	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.expiration.deleted), "passes", rs.expiration.passes)
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.set.Expiration.Deleted), "passes", rs.set.Expiration.Passes)
 	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
 	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
@@ -58,7 +58,7 @@ func cmdServerStatus(x *exec) error {
 }
 
 // process is the name of the program that the server stands for.
-func (s *server) process() string {
+func (s *server) program() string {
 	if s.mongos != nil {
 		return "mongos"
 	}
@@ -80,17 +80,17 @@ func cmdGetCmdLineOpts(x *exec) error {
 		return err
 	}
 	_, port, _ := net.SplitHostPort(x.conn.server.addr)
-	argv := []string{x.conn.server.process(), "--port", port}
-	if x.conn.mongos == nil && !x.conn.set.config.standalone {
-		argv = append(argv, "--replSet", x.conn.set.config.setName)
+	argv := []string{x.conn.server.program(), "--port", port}
+	if x.conn.mongos == nil && !x.conn.deployment.config.standalone {
+		argv = append(argv, "--replSet", x.conn.deployment.config.setName)
 	}
 	dst := wire.AppendStrings(x.result.out, "argv", argv)
 	parsed, dst := wire.BeginEmbedded(dst, "parsed")
 	at, dst := wire.BeginEmbedded(dst, "net")
 	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
-	if x.conn.mongos == nil && !x.conn.set.config.standalone {
+	if x.conn.mongos == nil && !x.conn.deployment.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "replication")
-		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.set.config.setName), at)
+		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.deployment.config.setName), at)
 	}
 	x.result.out = wire.EndDocument(dst, parsed)
 	return nil
@@ -132,7 +132,7 @@ func cmdGetLog(x *exec) error {
 		x.result.out = wire.AppendStrings(x.result.out, "names", []string{"global", "startupWarnings"})
 		return nil
 	case "global":
-		for _, e := range x.conn.set.Journal() {
+		for _, e := range x.conn.deployment.Journal() {
 			if e.Member == x.memberIndex() {
 				lines = append(lines, e.String())
 			}

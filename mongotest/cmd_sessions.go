@@ -44,8 +44,8 @@ func cmdSessions(x *exec) error {
 	if err := x.checkSessionsOfOthers(len(named)); err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	kill := x.command.name == "killSessions"
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
@@ -55,14 +55,14 @@ func cmdSessions(x *exec) error {
 
 // endSessionsLocked aborts the transactions of some sessions, and kills their cursors if it is told to.
 func (m *member) endSessionsLocked(of func(lsid string) bool, kill bool) {
-	for lsid, t := range m.transactions {
+	for lsid, t := range m.Transactions {
 		if of(lsid) {
-			t.abortLocked()
+			t.AbortLocked()
 		}
 	}
 	if kill {
 		maps.DeleteFunc(m.cursors, func(_ int64, c *cursor) bool { return c.lsid != "" && of(c.lsid) })
-		m.set.changedLocked() // who waits for more of them
+		m.Set.ChangedLocked() // who waits for more of them
 	}
 }
 
@@ -98,7 +98,7 @@ func checkSessionID(path string, session []byte) error {
 // keepers are the members whose sessions a command is about.
 func (x *exec) keepers() []*member {
 	if x.conn.member == nil {
-		return x.conn.set.members
+		return x.conn.deployment.members
 	}
 	return []*member{x.conn.member}
 }
@@ -121,8 +121,8 @@ func cmdKillAllSessions(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(string) bool { return true }, true)
 	}

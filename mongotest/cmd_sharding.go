@@ -20,9 +20,9 @@ func cmdListShards(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	list, dst := wire.BeginArray(x.result.out, "shards")
 	at, dst := wire.BeginEmbedded(dst, "0")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
@@ -34,14 +34,14 @@ func cmdListShards(x *exec) error {
 
 // getShardMap returns the shards that the mongos knows; it is not in the manual.
 func cmdGetShardMap(x *exec) error {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	at, dst := wire.BeginEmbedded(x.result.out, "map")
 	dst = wire.EndDocument(wire.AppendString(dst, rs.config.setName, rs.shardLocked()), at)
 	at, dst = wire.BeginEmbedded(dst, "hosts")
 	for _, m := range rs.members {
-		if m.config.BearsData() && !m.config.Hidden {
+		if m.Config.BearsData() && !m.Config.Hidden {
 			dst = wire.AppendString(dst, m.addr, rs.config.setName)
 		}
 	}
@@ -81,7 +81,7 @@ func cmdEnableSharding(x *exec) error {
 	if x.command.first.Type != bson.TypeString || checkNamespace(name, "c") != nil {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid db name specified: %s", x.command.first)
 	}
-	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.conn.set.config.setName}, {Key: "partitioned", Value: true}})
+	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.conn.deployment.config.setName}, {Key: "partitioned", Value: true}})
 }
 
 // describe writes into one of the collections of config that describe a cluster.
@@ -96,7 +96,7 @@ func (x *exec) atShard(db string, command bson.D) error {
 	if err := x.chooseMember(); err != nil {
 		return err
 	}
-	_, err := x.conn.set.Command(x.conn.member.index, db, command)
+	_, err := x.conn.deployment.Command(x.conn.member.Index, db, command)
 	var refused *CommandError
 	if errors.As(err, &refused) {
 		return refused.answered()
@@ -174,7 +174,7 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 	if err := x.describe("collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}}); err != nil {
 		return err
 	}
-	return x.conn.set.noteSharding(db+"."+coll, key, unique)
+	return x.conn.deployment.noteSharding(db+"."+coll, key, unique)
 }
 
 // noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
@@ -182,18 +182,18 @@ func (rs *Deployment) noteSharding(ns string, key bson.Raw, unique bool) error {
 	at, about := wire.BeginDocument(nil)
 	about = wire.AppendDocument(about, "shardKey", key)
 	about = wire.EndDocument(wire.AppendBool(about, "unique", unique), at)
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	m := rs.newestPrimaryLocked()
-	if m == nil || m.data.Collections[ns] == nil {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	m := rs.set.NewestPrimaryLocked()
+	if m == nil || m.Data.Collections[ns] == nil {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	def := m.data.Collections[ns].Def
+	def := m.Data.Collections[ns].Def
 	after := *def
 	after.ShardKey = key
 	e := &store.Entry{Kind: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
 	e.Concern(def)
-	m.appendLocked(e)
-	m.publishLocked()
+	m.AppendLocked(e)
+	m.PublishLocked()
 	return nil
 }

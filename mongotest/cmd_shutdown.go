@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/shutdown/
@@ -14,7 +15,7 @@ func cmdShutdown(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	force, limit := false, catchUp
+	force, limit := false, replica.CatchUp
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		switch name := string(e.Key); name {
@@ -33,23 +34,23 @@ func cmdShutdown(x *exec) error {
 	if err := x.handOver(limit, force); err != nil {
 		return err
 	}
-	x.conn.set.Kill(x.conn.member.index)
+	x.conn.deployment.Kill(x.conn.member.Index)
 	return errHangUp
 }
 
 // handOver makes a primary of a set step down.
 func (x *exec) handOver(limit time.Duration, force bool) error {
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if x.conn.epoch != m.epoch {
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if x.conn.epoch != m.Epoch {
 		return errHangUp
 	}
-	if m.role != primary || len(rs.members) == 1 {
+	if m.Role != replica.Primary || len(rs.members) == 1 {
 		return nil
 	}
-	err := rs.stepDownLocked(m, limit, limit, force, x.conn.done)
-	if m.role != primary {
+	err := rs.set.StepDownLocked(m.Member, limit, limit, force, x.conn.done)
+	if m.Role != replica.Primary {
 		return nil // it lost its majority meanwhile
 	}
 	return err

@@ -28,7 +28,7 @@ func cmdCollStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	c, err := x.conn.member.storedLocked(x.command.full)
 	if err == nil {
 		x.result.out = appendCollStats(wire.AppendString(x.result.out, "ns", x.command.full), c, scale)
@@ -54,7 +54,7 @@ func cmdDBStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	x.appendDBStats(scale, free)
 	return nil
 }
@@ -62,7 +62,7 @@ func cmdDBStats(x *exec) error {
 func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
 	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
-		c := x.conn.member.data.Collections[ns]
+		c := x.conn.member.Data.Collections[ns]
 		if c.IsView() {
 			views++
 			continue
@@ -123,7 +123,7 @@ func cmdDataSize(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.mu.Unlock()
+	defer x.conn.set.Unlock()
 	c, err := x.conn.member.storedLocked(ns)
 	if err != nil {
 		return err

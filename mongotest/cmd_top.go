@@ -15,9 +15,9 @@ func cmdTop(x *exec) error {
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "totals")
 	dst = wire.AppendString(dst, "note", "all times in microseconds")
-	x.conn.set.mu.Lock()
+	x.conn.set.Lock()
 	namespaces := x.conn.member.namespacesLocked("")
-	x.conn.set.mu.Unlock()
+	x.conn.set.Unlock()
 	for _, ns := range namespaces {
 		if used, ok := x.conn.member.usage.byNamespace.Load(ns); ok {
 			dst = used.(*namespaceUsage).append(dst, ns)

@@ -5,29 +5,30 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
 
 func cmdCommitTransaction(x *exec) error {
-	return x.endTransaction(func(t *transaction) error {
+	return x.endTransaction(func(t *replica.Transaction) error {
 		if t != nil && x.command.recovers {
-			t.abortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
+			t.AbortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
 		}
 		switch {
 		case t == nil: // an earlier primary committed it
-			x.result.applied = x.conn.member.data.Log.Last()
+			x.result.applied = x.conn.member.Data.Log.Last()
 			return nil
-		case t.state == aborted:
-			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
-		case t.state == running:
-			if len(t.writes) >= longCommit {
+		case t.State == replica.Aborted:
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.Number)
+		case t.State == replica.Running:
+			if len(t.Writes) >= longCommit {
 				letOthersPoll()
 			}
-			t.commitLocked()
+			t.CommitLocked()
 		}
-		x.result.applied = t.entry
+		x.result.applied = t.Entry
 		return nil
 	})
 }
@@ -35,22 +36,22 @@ func cmdCommitTransaction(x *exec) error {
 // https://www.mongodb.com/docs/manual/reference/command/abortTransaction/
 
 func cmdAbortTransaction(x *exec) error {
-	return x.endTransaction(func(t *transaction) error {
+	return x.endTransaction(func(t *replica.Transaction) error {
 		switch {
-		case t == nil || t.state == committed:
+		case t == nil || t.State == replica.Committed:
 			return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
-		case t.state == aborted:
-			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
+		case t.State == replica.Aborted:
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.Number)
 		}
-		t.abortLocked()
-		x.result.applied = x.conn.member.data.Log.Last()
+		t.AbortLocked()
+		x.result.applied = x.conn.member.Data.Log.Last()
 		return nil
 	})
 }
 
 // endTransaction finds the transaction that the command is of and hands it to end; nil if it was committed before this
 // member became primary.
-func (x *exec) endTransaction(end func(t *transaction) error) error {
+func (x *exec) endTransaction(end func(t *replica.Transaction) error) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -62,22 +63,22 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	if !x.inTransaction() {
 		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.command.name)
 	}
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	err := x.primaryLocked()
 	if err == nil && x.command.name == "commitTransaction" {
 		err = x.awaitUnlockLocked()
 	}
-	if x.result.term = m.term; err != nil {
+	if x.result.term = m.Term; err != nil {
 		return err
 	}
-	s := m.data.Session(string(x.command.lsid))
-	t := m.transactions[s.Key]
+	s := m.Data.Session(string(x.command.lsid))
+	t := m.Transactions[s.Key]
 	switch {
 	case x.command.txn < s.Active:
 		return x.tooOld(s)
-	case t != nil && t.number == x.command.txn:
+	case t != nil && t.Number == x.command.txn:
 		return end(t)
 	case s.Committed(x.command.txn):
 		return end(nil)
@@ -97,8 +98,8 @@ func (x *exec) joinLocked() error {
 		return nil
 	}
 	m := x.conn.member
-	s := m.data.Session(string(x.command.lsid))
-	t := m.transactions[s.Key]
+	s := m.Data.Session(string(x.command.lsid))
+	t := m.Transactions[s.Key]
 	switch {
 	case x.command.txn < s.Active:
 		return x.tooOld(s)
@@ -111,14 +112,14 @@ func (x *exec) joinLocked() error {
 		if err != nil {
 			return err
 		}
-		x.result.within = m.beginLocked(s, x.command.txn, at)
-		x.result.within.use = x.beginUse()
+		x.result.within = m.BeginLocked(s, x.command.txn, at)
+		x.result.within.Use = x.beginUse()
 		return nil
-	case s.Committed(x.command.txn), t != nil && t.number == x.command.txn && t.state == committed:
+	case s.Committed(x.command.txn), t != nil && t.Number == x.command.txn && t.State == replica.Committed:
 		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
-	case t == nil || t.number != x.command.txn:
+	case t == nil || t.Number != x.command.txn:
 		return x.noSuchTransaction(s)
-	case t.state == aborted:
+	case t.State == replica.Aborted:
 		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
 	}
 	x.result.within = t
@@ -153,9 +154,9 @@ func (x *exec) abandon() {
 	if !x.inTransaction() || x.command.spec.ends {
 		return
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	if t := x.conn.member.transactions[string(x.command.lsid)]; t != nil && t.number == x.command.txn && x.conn.epoch == x.conn.member.epoch {
-		t.abortLocked()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	if t := x.conn.member.Transactions[string(x.command.lsid)]; t != nil && t.Number == x.command.txn && x.conn.epoch == x.conn.member.Epoch {
+		t.AbortLocked()
 	}
 }

@@ -93,9 +93,9 @@ func cmdDropAllUsersFromDatabase(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	rs.accountsChanged.Add(1)
 	before := len(rs.users)
 	rs.users = slices.DeleteFunc(rs.users, func(a *account.Account) bool { return a.DB == x.command.db })

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/createUser/
@@ -29,10 +30,10 @@ func cmdCreateUser(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
 	a.Roles = roles
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if rs.initiation != initiated {
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if rs.set.Initiation != replica.Initiated {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	if rs.userLocked(a.DB, a.Name) != nil {
@@ -48,9 +49,9 @@ func cmdCreateUser(x *exec) error {
 
 // checkRoles refuses roles that there are not.
 func (x *exec) checkRoles(list []account.Role) error {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	return x.conn.set.roles.Check(list)
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	return x.conn.deployment.roles.Check(list)
 }
 
 // user returns the user that a command describes. roles is nil if the command has none.
@@ -109,9 +110,9 @@ func cmdUpdateUser(x *exec) error {
 
 // changeUser replaces the account of a user of the command's database.
 func (x *exec) changeUser(name string, change func(*account.Account) (*account.Account, error)) error {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	a := rs.userLocked(x.command.db, name)
 	if a == nil {
 		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
@@ -129,9 +130,9 @@ func (x *exec) changeUser(name string, change func(*account.Account) (*account.A
 
 func cmdDropUser(x *exec) error {
 	name := string(x.command.first.Text())
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	a := rs.userLocked(x.command.db, name)
 	if a == nil {
 		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
@@ -148,9 +149,9 @@ func cmdUsersInfo(x *exec) error {
 	if err != nil {
 		return err
 	}
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	at, dst := wire.BeginArray(x.result.out, "users")
 	n := 0
 	for _, a := range rs.users {

@@ -46,9 +46,9 @@ func (c *collating) fits(view *store.Collection) error {
 
 // unfit returns the error of fits if the command is on a view.
 func (x *exec) unfit(c *collating) error {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	return c.fits(x.conn.member.data.Collections[x.command.full])
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	return c.fits(x.conn.member.Data.Collections[x.command.full])
 }
 
 var errViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation")
@@ -59,14 +59,14 @@ func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) 
 // defaultCollation returns the collation of a collection or view, nil for none.
 func (x *exec) defaultCollation(ns string) *collation.Collation {
 	m := x.conn.member
-	if !m.data.Collates() {
+	if !m.Data.Collates() {
 		return nil
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
-	c := m.data.Collections[ns]
-	if t := m.transactions[string(x.command.lsid)]; x.inTransaction() && t != nil && t.number == x.command.txn {
-		if own, touched := t.data[ns]; touched {
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
+	c := m.Data.Collections[ns]
+	if t := m.Transactions[string(x.command.lsid)]; x.inTransaction() && t != nil && t.Number == x.command.txn {
+		if own, touched := t.Data[ns]; touched {
 			c = own
 		}
 	}
@@ -78,7 +78,7 @@ func (x *exec) defaultCollation(ns string) *collation.Collation {
 
 // joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
 func (x *exec) joinedViewsLocked(a *aggregation) error {
-	if a.collation == nil && !x.conn.member.data.Collates() {
+	if a.collation == nil && !x.conn.member.Data.Collates() {
 		return nil
 	}
 	involved := store.Joined(a.stages)

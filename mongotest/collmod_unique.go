@@ -42,7 +42,7 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error
 	case !ix.Prepared && !changed.Prepared:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
-	if violations := x.conn.member.data.Collections[x.command.full].Violations(ix); violations != nil {
+	if violations := x.conn.member.Data.Collections[x.command.full].Violations(ix); violations != nil {
 		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique,
 			"Cannot convert the index to unique. Please resolve conflicting documents before running "+
 				"collMod again.")

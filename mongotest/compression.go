@@ -21,7 +21,7 @@ func (c *conn) decompress(message []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if with != wire.NoCompressor && !slices.ContainsFunc(c.set.config.compressors, func(name string) bool {
+	if with != wire.NoCompressor && !slices.ContainsFunc(c.deployment.config.compressors, func(name string) bool {
 		have, _ := wire.CompressorNamed(name)
 		return have == with
 	}) {
@@ -47,7 +47,7 @@ func (c *conn) negotiate(names *wire.Element) ([]string, error) {
 	var both []string
 	it := wire.Elements(names.Value)
 	for it.Next() {
-		if name := string(it.Text()); slices.Contains(c.set.config.compressors, name) {
+		if name := string(it.Text()); slices.Contains(c.deployment.config.compressors, name) {
 			both = append(both, name)
 		}
 	}

@@ -13,25 +13,27 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // conn is one client's connection to a server, served by one goroutine.
 type conn struct {
-	set    *Deployment
-	server *server
-	mongos *mongos // nil if the server is a member
-	member *member // who executes its commands; of a mongos, the one that the current command was routed to
-	epoch  int64   // of the member's run in which it does so
-	id     int64
-	nc     net.Conn      // with TLS around it, if there is TLS
-	plain  net.Conn      // without
-	done   chan struct{} // closed when the connection is
-	once   sync.Once
+	deployment *Deployment
+	set        *replica.Set
+	server     *server
+	mongos     *mongos // nil if the server is a member
+	member     *member // who executes its commands; of a mongos, the one that the current command was routed to
+	epoch      int64   // of the member's run in which it does so
+	id         int64
+	nc         net.Conn      // with TLS around it, if there is TLS
+	plain      net.Conn      // without
+	done       chan struct{} // closed when the connection is
+	once       sync.Once
 
 	in        []byte
 	x         exec
-	language  query.Hooks // what compiles expressions where there is no let
-	waiter    waiter      // for the write concern of the current command
+	language  query.Hooks    // what compiles expressions where there is no let
+	waiter    replica.Waiter // for the write concern of the current command
 	appName   string
 	lastHello helloState // by the last hello
 	busy      bool       // with a message
@@ -51,27 +53,26 @@ type conn struct {
 
 // newConn is called with the set's mutex held.
 func newConn(s *server, nc net.Conn, id int64) *conn {
-	c := &conn{set: s.set, server: s, mongos: s.mongos, member: s.member, epoch: s.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
-	if s.set.tls != nil {
-		c.nc = tls.Server(nc, s.set.tls)
+	c := &conn{deployment: s.deployment, set: s.deployment.set, server: s, mongos: s.mongos, member: s.member, epoch: s.process.Epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	if s.deployment.tls != nil {
+		c.nc = tls.Server(nc, s.deployment.tls)
 	}
 	c.x.conn = c
 	c.language = c.x.plainHooks()
-	c.waiter.ch = make(chan struct{}, 1)
 	return c
 }
 
 // Read reads from the client, and holds back what came while the server is isolated.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.nc.Read(b)
-	if gateErr := c.server.gate.Wait(c.done); gateErr != nil {
+	if gateErr := c.server.process.Gate.Wait(c.done); gateErr != nil {
 		return 0, gateErr
 	}
 	return n, err
 }
 
 func (c *conn) write(b []byte) error {
-	if err := c.server.gate.Wait(c.done); err != nil {
+	if err := c.server.process.Gate.Wait(c.done); err != nil {
 		return err
 	}
 	_, err := c.nc.Write(b)
@@ -103,7 +104,7 @@ func (c *conn) serve() {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
 		if c.busy { // middleware has ended the goroutine, as t.Fatal does
-			c.set.rest()
+			c.deployment.rest()
 		}
 		c.forget()
 	}()
@@ -134,10 +135,10 @@ func (c *conn) serve() {
 // deal is handle, noted for WaitIdle.
 func (c *conn) deal(message []byte) error {
 	c.busy = true
-	c.set.active.Add(1)
+	c.deployment.active.Add(1)
 	c.processed(len(message))
 	err := c.handle(message)
-	c.set.rest()
+	c.deployment.rest()
 	c.busy = false
 	return err
 }
@@ -165,11 +166,11 @@ func (c *conn) processed(n int) {
 // forget closes the connection and takes it from the server's list.
 func (c *conn) forget() {
 	c.close()
-	rs := c.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := c.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	delete(c.server.conns, c)
-	rs.changedLocked()
+	rs.set.ChangedLocked()
 }
 
 // errSilent leaves the connection open without ever answering on it.

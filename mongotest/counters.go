@@ -17,8 +17,8 @@ func (rs *Deployment) Counters(members ...int) Counters {
 	for _, i := range members {
 		servers = append(servers, &orPanic(rs.memberAt("Counters", i)).server)
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	total := Counters{Commands: make(map[string]int64)}
 	add := func(m *server) {
 		for _, s := range specs {
@@ -58,7 +58,7 @@ func (x *exec) countMessage() {
 		x.conn.server.received[x.command.spec.index].Add(1)
 		return
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	x.conn.server.unknown[x.command.name]++
 }

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -15,7 +16,7 @@ type cursor struct {
 	projection *query.Projection
 	vars       any     // of the projection
 	origin     *origin // whose documents these are, nil if they are nobody's
-	use        owner
+	use        currentop.Use
 	user       string // who opened it, "" without access control
 	await      bool   // a getMore waits for something to return
 	limited    bool   // its command had a maxTimeMS
@@ -101,9 +102,9 @@ const (
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
 	if b.reads {
-		x.conn.set.mu.Lock()
+		x.conn.set.Lock()
 		c.origin = x.originLocked()
-		x.conn.set.mu.Unlock()
+		x.conn.set.Unlock()
 	}
 	first, err := c.batch(x, b.size)
 	if err != nil {
@@ -126,7 +127,7 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 	}
 	if !c.exhausted() && !single {
 		c.use = x.beginUse()
-		c.use.docs, c.use.batches = int64(len(first)), 1
+		c.use.Docs, c.use.Batches = int64(len(first)), 1
 		x.keepCursor(c)
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "cursor")
@@ -170,7 +171,7 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.conn.set.config.version.TellsPosition() {
+	if s, ok := c.feed.(*changeStream); ok && x.conn.deployment.config.version.TellsPosition() {
 		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil
@@ -220,13 +221,13 @@ func (x *exec) belongs(c *cursor) error {
 }
 
 func (x *exec) keepCursor(c *cursor) {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	rs.cursors++
 	// The ids are spread so that a client which cuts them to 32 bits is found out.
-	c.id = rs.cursors<<32 | int64(x.conn.member.index+1)
-	if x.conn.epoch != x.conn.member.epoch {
+	c.id = rs.cursors<<32 | int64(x.conn.member.Index+1)
+	if x.conn.epoch != x.conn.member.Epoch {
 		return
 	}
 	x.conn.member.cursors[c.id] = c

@@ -53,13 +53,13 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 
 // direct returns what executes a command of the test itself, which no client has sent.
 func (rs *Deployment) direct(m *member) (*exec, error) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if rs.closed || !m.up {
-		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if rs.set.Closed || !m.Up {
+		return nil, fmt.Errorf("mongotest: member %d does not run", m.Index)
 	}
 	c := newConn(&m.server, nil, 0)
-	c.done, c.direct, c.user = rs.done, true, &account.Account{Name: "__system", DB: "local"}
+	c.done, c.direct, c.user = rs.set.Done, true, &account.Account{Name: "__system", DB: "local"}
 	c.x.reset()
 	return &c.x, nil
 }
@@ -248,10 +248,10 @@ func (rs *Deployment) ReadMember(member int, ns string) []bson.Raw {
 	if _, _, err := splitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	var docs []bson.Raw
-	m.data.Collections[ns].Scan(func(r *store.Record) bool {
+	m.Data.Collections[ns].Scan(func(r *store.Record) bool {
 		docs = append(docs, bson.Raw(r.Doc))
 		return true
 	})

@@ -31,11 +31,11 @@ func dialerOf(n *memnet.Network) dialFunc {
 
 // dial connects to an address. If a server of the deployment has the address, it waits until that is not isolated.
 func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	rs.mu.Lock()
+	rs.set.Lock()
 	s := rs.serverAtLocked(address)
-	rs.mu.Unlock()
+	rs.set.Unlock()
 	if s != nil {
-		if err := s.gate.Wait(ctx.Done()); err != nil {
+		if err := s.process.Gate.Wait(ctx.Done()); err != nil {
 			return nil, &net.OpError{Op: "dial", Net: network, Addr: memnet.Addr(address), Err: context.Cause(ctx)}
 		}
 	}

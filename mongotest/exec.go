@@ -41,7 +41,7 @@ func (x *exec) memberIndex() int {
 	if x.conn.member == nil {
 		return -1
 	}
-	return x.conn.member.index
+	return x.conn.member.Index
 }
 
 // mongosIndex returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
@@ -63,7 +63,7 @@ func (x *exec) message(h wire.Header, b []byte) error {
 	if x.result.out == nil {
 		x.result.out = make([]byte, 0, 1024)
 	}
-	x.result.id = x.conn.set.replies.Add(1)
+	x.result.id = x.conn.deployment.replies.Add(1)
 	at, out := wire.BeginMsg(x.result.out, x.result.id, h.RequestID, 0)
 	x.result.out = out
 	parseErr := x.parse(m.Body)
@@ -105,14 +105,14 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	if err != nil {
 		return err
 	}
-	x.result.out = wire.AppendReply(nil, x.conn.set.replies.Add(1), h.RequestID, x.result.out)
+	x.result.out = wire.AppendReply(nil, x.conn.deployment.replies.Add(1), h.RequestID, x.result.out)
 	return x.send(reply)
 }
 
 // serve has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
 // is nil if there is no middleware. It returns an error if nothing is to be answered.
 func (x *exec) serve(parseErr error) (*Reply, error) {
-	if list := x.conn.set.concerning(x.command.name); list != nil {
+	if list := x.conn.deployment.concerning(x.command.name); list != nil {
 		return x.withMiddleware(list, parseErr)
 	}
 	return nil, x.answer(parseErr)
@@ -324,12 +324,12 @@ func (x *exec) record(code Code) {
 		x.noteStatements()
 	}
 	if x.result.term == 0 && x.conn.member != nil { // it neither wrote nor looked at data
-		x.conn.set.mu.Lock()
-		x.result.term = x.conn.member.term
-		x.conn.set.mu.Unlock()
+		x.conn.set.Lock()
+		x.result.term = x.conn.member.Term
+		x.conn.set.Unlock()
 	}
 	if x.result.journaled && code != 0 {
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = cmp.Or(e.ErrorCode, code) })
+		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = cmp.Or(e.ErrorCode, code) })
 	}
 	if !x.result.journaled {
 		for _, e := range x.result.entries {
@@ -344,13 +344,13 @@ func (x *exec) addEntries() {
 	for _, e := range x.result.entries {
 		e.Term = x.result.term
 	}
-	x.conn.set.journal.add(x.result.entries)
+	x.conn.deployment.journal.add(x.result.entries)
 	x.result.journaled = true
 }
 
 // note begins a journal entry for one statement. It is called without the set's mutex, because JournalKey may take long.
 func (x *exec) note(stmt int32, raw []byte) *noted {
-	e := x.conn.set.journal.allocate()
+	e := x.conn.deployment.journal.allocate()
 	e.Time = time.Now()
 	e.Member, e.ConnID, e.RequestID = x.memberIndex(), x.conn.id, x.command.requestID
 	e.Command, e.Namespace = x.command.name, x.ns()
@@ -365,8 +365,8 @@ func (x *exec) note(stmt int32, raw []byte) *noted {
 		e.Statement = bson.Raw(raw)
 	}
 	switch {
-	case x.conn.set.config.journalKey != nil:
-		e.Key = x.conn.set.config.journalKey(x.command.name, raw)
+	case x.conn.deployment.config.journalKey != nil:
+		e.Key = x.conn.deployment.config.journalKey(x.command.name, raw)
 	case x.command.comment.Type == bson.TypeString:
 		e.Key = string(x.command.comment.Text())
 	}
@@ -376,12 +376,12 @@ func (x *exec) note(stmt int32, raw []byte) *noted {
 
 func (x *exec) markAnswered(answered bool) {
 	if answered && len(x.result.entries) > 0 {
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.Answered = true })
+		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.Answered = true })
 	}
 }
 
 func (x *exec) markLost() {
-	x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.ReplyLost = true })
+	x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.ReplyLost = true })
 }
 
 // statements returns the parts of the command that the journal records one by one.

@@ -70,8 +70,8 @@ func cmdConfigureFailPoint(x *exec) error {
 	if off {
 		p = nil
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	x.conn.server.setPointLocked(name, p)
 	return nil
 }
@@ -79,8 +79,9 @@ func cmdConfigureFailPoint(x *exec) error {
 // setPointLocked sets a fail point, or ends it with nil.
 func (s *server) setPointLocked(name string, p *failpoint.Point) {
 	s.points.set(name, p)
-	if p == nil {
-		s.set.wakeLocked() // who does not fetch
+	if s.member != nil && name == StopReplication {
+		s.member.FetchesNone = p != nil
+		s.deployment.set.WakeLocked()
 	}
 }
 
@@ -111,17 +112,17 @@ func (x *exec) failPoint() (pointAction, error) {
 	if x.command.spec != nil && x.command.spec.greeting {
 		x.noteClient() // the point may be about the application that says hello
 	}
-	rs, points := x.conn.set, &x.conn.server.points
+	rs, points := x.conn.deployment, &x.conn.server.points
 	if !points.exist.Load() {
 		return pointAction{}, nil
 	}
-	rs.mu.Lock()
+	rs.set.Lock()
 	p := points.byName[FailCommand]
 	if p == nil || !x.concernedBy(p) || !p.Take() {
-		rs.mu.Unlock()
+		rs.set.Unlock()
 		return pointAction{}, nil
 	}
-	rs.mu.Unlock()
+	rs.set.Unlock()
 	if !testserver.Sleep(x.conn.done, p.Block) {
 		return pointAction{}, errHangUp
 	}
@@ -152,7 +153,7 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 
 // appName returns the application's name. From 4.4.7 on a fail point reads it from the first hello, before the command runs.
 func (x *exec) appName() string {
-	if fields.NewestName(x.command.name) == "hello" && x.conn.set.config.version.Has(version.Of(4, 4, 7)) {
+	if fields.NewestName(x.command.name) == "hello" && x.conn.deployment.config.version.Has(version.Of(4, 4, 7)) {
 		if client := x.arg("client"); client.IsDocument() {
 			name := query.Lookup(query.Lookup(client.Data, "application").Data, "name")
 			return string(name.Text())
@@ -165,18 +166,18 @@ func (x *exec) appName() string {
 func (x *exec) failWriteLocked() error {
 	m, h := x.conn.member, &x.evaluation.lock
 	since := h.from
-	h.from = m.data.Log.Last()
+	h.from = m.Data.Log.Last()
 	p := m.points.byName[FailWrite]
 	if p == nil || !x.command.hasTxn {
 		return nil
 	}
-	for at := since + 1; at <= m.data.Log.Last(); at++ {
-		if m.data.Log.At(at).Session == nil || !p.Take() {
+	for at := since + 1; at <= m.Data.Log.Last(); at++ {
+		if m.Data.Log.At(at).Session == nil || !p.Take() {
 			continue
 		}
 		h.cut = h.cut || !p.Stays
 		if p.HasCode {
-			m.rollbackLocked(at - 1)
+			m.RollbackLocked(at - 1)
 			h.from = at - 1
 			return mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
 				sessionName(x.command.lsid), x.command.txn)

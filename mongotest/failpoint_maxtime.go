@@ -7,8 +7,8 @@ func (x *exec) timePoints() error {
 	if x.command.maxTime <= 0 || x.command.name == "getMore" || x.command.name == "configureFailPoint" {
 		return nil
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	return x.limitLocked()
 }
 

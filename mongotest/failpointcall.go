@@ -49,8 +49,8 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	if name == "" {
 		name = FailCommand
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	m.setPointLocked(name, p)
 	return nil
 }
@@ -58,8 +58,8 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 // ClearFailPoint ends a member's fail point of a name, if there is one.
 func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	m.setPointLocked(name, nil)
 }
 

@@ -8,28 +8,18 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/currentOp/
 
-// owner is what currentOp tells of a cursor or a transaction while no command uses it.
-type owner struct {
-	began, last   time.Time
-	docs, batches int64
-	command       []byte // that began it
-	tailable      bool
-	awaitsData    bool
-	noTimeout     bool
-	address, app  string // of the client
-	connection    int64
-}
-
 // beginUse notes the command that begins a cursor or a transaction.
-func (x *exec) beginUse() owner {
-	return owner{
-		began: time.Now(), last: time.Now(), command: x.shortCommand(), app: x.conn.appName, connection: x.conn.id, address: x.conn.address(),
-		tailable: x.arg("tailable").True(), awaitsData: x.arg("awaitData").True(), noTimeout: x.arg("noCursorTimeout").True(),
+func (x *exec) beginUse() currentop.Use {
+	return currentop.Use{
+		Began: time.Now(), Last: time.Now(), Command: x.shortCommand(), App: x.conn.appName, Connection: x.conn.id, Address: x.conn.address(),
+		Tailable: x.arg("tailable").True(), AwaitsData: x.arg("awaitData").True(), NoTimeout: x.arg("noCursorTimeout").True(),
 	}
 }
 
@@ -73,12 +63,12 @@ func (c *cursor) idle(host string) []byte {
 	}
 	at, dst := wire.BeginEmbedded(dst, "cursor")
 	dst = wire.AppendInt64(dst, "cursorId", c.id)
-	dst = wire.AppendDateTime(dst, "createdDate", c.use.began.UnixMilli())
-	dst = wire.AppendDateTime(dst, "lastAccessDate", c.use.last.UnixMilli())
-	dst = wire.AppendInt64(wire.AppendInt64(dst, "nDocsReturned", c.use.docs), "nBatchesReturned", c.use.batches)
-	dst = wire.AppendBool(wire.AppendBool(dst, "noCursorTimeout", c.use.noTimeout), "tailable", c.use.tailable)
-	dst = wire.AppendBool(dst, "awaitData", c.use.awaitsData)
-	dst = wire.AppendDocument(dst, "originatingCommand", c.use.command)
+	dst = wire.AppendDateTime(dst, "createdDate", c.use.Began.UnixMilli())
+	dst = wire.AppendDateTime(dst, "lastAccessDate", c.use.Last.UnixMilli())
+	dst = wire.AppendInt64(wire.AppendInt64(dst, "nDocsReturned", c.use.Docs), "nBatchesReturned", c.use.Batches)
+	dst = wire.AppendBool(wire.AppendBool(dst, "noCursorTimeout", c.use.NoTimeout), "tailable", c.use.Tailable)
+	dst = wire.AppendBool(dst, "awaitData", c.use.AwaitsData)
+	dst = wire.AppendDocument(dst, "originatingCommand", c.use.Command)
 	return wire.EndDocument(wire.EndDocument(dst, at), whole)
 }
 
@@ -92,42 +82,42 @@ func appendSessionID(dst []byte, key, lsid string) []byte {
 
 // idleSessionsLocked describes the sessions with an open transaction.
 func (m *member) idleSessionsLocked() (docs [][]byte) {
-	open := slices.SortedFunc(maps.Keys(m.open), func(a, b *transaction) int { return cmp.Compare(a.session.Key, b.session.Key) })
+	open := slices.SortedFunc(maps.Keys(m.Open), func(a, b *replica.Transaction) int { return cmp.Compare(a.Session.Key, b.Session.Key) })
 	for _, t := range open {
-		docs = append(docs, t.idle())
+		docs = append(docs, idleTransaction(t, m.addr))
 	}
 	return docs
 }
 
-func (t *transaction) idle() []byte {
+func idleTransaction(t *replica.Transaction, host string) []byte {
 	whole, dst := wire.BeginDocument(nil)
-	dst = wire.AppendString(wire.AppendString(dst, "type", "idleSession"), "host", t.member.addr)
-	dst = wire.AppendString(wire.AppendString(dst, "desc", "inactive transaction"), "client", t.use.address)
-	dst = wire.AppendInt64(dst, "connectionId", t.use.connection)
-	if t.use.app != "" {
-		dst = wire.AppendString(dst, "appName", t.use.app)
+	dst = wire.AppendString(wire.AppendString(dst, "type", "idleSession"), "host", host)
+	dst = wire.AppendString(wire.AppendString(dst, "desc", "inactive transaction"), "client", t.Use.Address)
+	dst = wire.AppendInt64(dst, "connectionId", t.Use.Connection)
+	if t.Use.App != "" {
+		dst = wire.AppendString(dst, "appName", t.Use.App)
 	}
-	dst = appendSessionID(dst, "lsid", t.session.Key)
-	dst = t.appendState(dst)
+	dst = appendSessionID(dst, "lsid", t.Session.Key)
+	dst = appendTransaction(dst, t)
 	dst = wire.AppendBool(wire.AppendBool(dst, "waitingForLock", false), "active", false)
 	dst = wire.AppendDocument(wire.AppendDocument(dst, "locks", query.EmptyDocument), "lockStats", query.EmptyDocument)
 	return wire.EndDocument(dst, whole)
 }
 
-func (t *transaction) appendState(dst []byte) []byte {
+func appendTransaction(dst []byte, t *replica.Transaction) []byte {
 	const layout = "2006-01-02T15:04:05.000-07:00"
-	open := time.Since(t.use.began).Microseconds()
+	open := time.Since(t.Use.Began).Microseconds()
 	whole, dst := wire.BeginEmbedded(dst, "transaction")
 	at, dst := wire.BeginEmbedded(dst, "parameters")
-	dst = wire.AppendBool(wire.AppendInt64(dst, "txnNumber", t.number), "autocommit", false)
-	if concern := query.Lookup(t.use.command, "readConcern"); concern.IsDocument() {
+	dst = wire.AppendBool(wire.AppendInt64(dst, "txnNumber", t.Number), "autocommit", false)
+	if concern := query.Lookup(t.Use.Command, "readConcern"); concern.IsDocument() {
 		dst = wire.AppendDocument(dst, "readConcern", concern.Data)
 	}
 	dst = wire.EndDocument(dst, at)
 	dst = wire.AppendTimestamp(dst, "readTimestamp", 0, 0)
-	dst = wire.AppendString(dst, "startWallClockTime", t.use.began.UTC().Format(layout))
+	dst = wire.AppendString(dst, "startWallClockTime", t.Use.Began.UTC().Format(layout))
 	dst = wire.AppendInt64(wire.AppendInt64(dst, "timeOpenMicros", open), "timeActiveMicros", 0)
 	dst = wire.AppendInt64(dst, "timeInactiveMicros", open)
-	dst = wire.AppendString(dst, "expiryTime", t.use.began.Add(t.lifetime).UTC().Format(layout))
+	dst = wire.AppendString(dst, "expiryTime", t.Use.Began.Add(t.Lifetime).UTC().Format(layout))
 	return wire.EndDocument(dst, whole)
 }

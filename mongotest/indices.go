@@ -1,6 +1,10 @@
 package mongotest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
 
 // nth returns one of a method's servers by its index; the error names the method and the index that is none.
 func nth[T any](method, what string, list []T, i int) (found T, err error) {
@@ -20,11 +24,19 @@ func orPanic[T any](v T, err error) T {
 
 // memberAt returns the member that a method is asked for. It takes the set's mutex.
 func (rs *Deployment) memberAt(method string, i int) (*member, error) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	m, err := nth(method, "member", rs.members, i)
 	if err != nil && i == -1 {
 		err = fmt.Errorf("%w (Primary returns -1 while there is no primary)", err)
 	}
 	return m, err
+}
+
+// memberOf returns the member that has a replica, nil for nil. It is called with the set's mutex held.
+func (rs *Deployment) memberOf(r *replica.Member) *member {
+	if r == nil {
+		return nil
+	}
+	return rs.members[r.Index]
 }

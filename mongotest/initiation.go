@@ -4,15 +4,7 @@ import (
 	"context"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
-)
-
-// initiation is how far the servers are on the way to being a replica set.
-type initiation uint8
-
-const (
-	uninitiated initiation = iota
-	initiating             // replSetInitiate is being executed
-	initiated
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // Uninitiated makes servers that wait for replSetInitiate, as `mongod --replSet` does. Until then their hello names no set
@@ -49,28 +41,21 @@ func (rs *Deployment) WaitState(ctx context.Context, member int, known string) (
 	if err != nil {
 		return "", err
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	w := newWaiter(func() bool { return m.stateNameLocked() != known })
-	if err := rs.awaitLocked(w, ctx.Done(), -1); err != nil {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	w := replica.NewWaiter(func() bool { return m.StateNameLocked() != known })
+	if err := rs.set.AwaitLocked(w, ctx.Done(), -1); err != nil {
 		return "", context.Cause(ctx)
 	}
-	return m.stateNameLocked(), nil
-}
-
-func (m *member) stateNameLocked() string {
-	if !m.up {
-		return "DOWN"
-	}
-	return stateNames[m.state()]
+	return m.StateNameLocked(), nil
 }
 
 // configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
 func (x *exec) configuredLocked(text string) error {
 	switch {
-	case x.conn.set.initiation != initiated:
+	case x.conn.set.Initiation != replica.Initiated:
 		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
-	case x.conn.member.config.Removed:
+	case x.conn.member.Config.Removed:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil

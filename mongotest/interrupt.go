@@ -73,7 +73,7 @@ func (x *exec) interrupted() error {
 	}
 	if e.listed == nil {
 		e.listed = &currentop.Operation{ID: x.result.id, Description: x.operation()}
-		x.conn.set.running.Add(e.listed)
+		x.conn.deployment.running.Add(e.listed)
 	}
 	switch {
 	case x.conn.gone() || x.conn.left():
@@ -87,7 +87,7 @@ func (x *exec) interrupted() error {
 // evaluated ends the listing of the command, if it took so long that it was listed.
 func (x *exec) evaluated() {
 	if op := x.evaluation.listed; op != nil {
-		x.conn.set.running.Remove(op)
+		x.conn.deployment.running.Remove(op)
 		x.evaluation.listed = nil
 	}
 }

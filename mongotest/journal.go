@@ -177,11 +177,11 @@ func (rs *Deployment) Dump() string {
 		c := rs.Counters(i)
 		fmt.Fprintf(&b, "member %d received %v, %d of %d connections are open\n", i, c.Commands, c.Current, c.Opened)
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	for _, m := range rs.members {
-		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
-			m.term, m.up, m.gate.IsShut(), m.data.Log.Last(), m.commit)
+		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.Index, m.addr, m.Role,
+			m.Term, m.Up, m.Gate.IsShut(), m.Data.Log.Last(), m.Commit)
 	}
 	return b.String()
 }

@@ -2,12 +2,13 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // checkLinearizable refuses the read concern where it means nothing.
 func (x *exec) checkLinearizable() error {
 	switch {
-	case x.conn.set.config.standalone:
+	case x.conn.deployment.config.standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 	case !x.command.spec.linearizes:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
@@ -19,19 +20,19 @@ func (x *exec) checkLinearizable() error {
 // confirm waits until a majority has a no-op written after the read: then no newer primary had acknowledged anything else
 // when the member read.
 func (x *exec) confirm() error {
-	rs, m := x.conn.set, x.conn.member
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs, m := x.conn.deployment, x.conn.member
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	index := int64(0)
 	if !x.interruptedLocked() {
-		m.appendLocked(noop("linearizable read"))
-		index = m.data.Log.Last()
-		m.publishLocked()
+		m.AppendLocked(replica.Noop("linearizable read"))
+		index = m.Data.Log.Last()
+		m.PublishLocked()
 	}
-	w := newWaiter(func() bool { return x.interruptedLocked() || m.commit >= index })
-	err := x.inTime(rs.awaitLocked(w, x.conn.done, x.limit()))
+	w := replica.NewWaiter(func() bool { return x.interruptedLocked() || m.Commit >= index })
+	err := x.inTime(rs.set.AwaitLocked(w, x.conn.done, x.limit()))
 	switch {
-	case x.conn.epoch != m.epoch:
+	case x.conn.epoch != m.Epoch:
 		return errHangUp
 	case x.interruptedLocked():
 		return mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")

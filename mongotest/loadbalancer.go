@@ -68,7 +68,7 @@ func (b *balancer) nextLocked() *mongos {
 	for range b.mongos {
 		r := b.mongos[b.turn%len(b.mongos)]
 		b.turn++
-		if r.up {
+		if r.process.Up {
 			return r
 		}
 	}
@@ -77,10 +77,10 @@ func (b *balancer) nextLocked() *mongos {
 
 // accept begins to serve a connection at the next mongos. It returns false if none runs.
 func (b *balancer) accept(rs *Deployment, nc net.Conn) bool {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	r := b.nextLocked()
-	if rs.closed || r == nil {
+	if rs.set.Closed || r == nil {
 		return false
 	}
 	c := rs.addLocked(&r.server, nc)
@@ -106,9 +106,9 @@ func (x *exec) checkBalancing(a *helloArgs) error {
 // appendService writes which mongos a connection through a load balancer has reached.
 func (x *exec) appendService(a *helloArgs) {
 	if x.conn.balanced && a.loadBalanced {
-		rs := x.conn.set
-		rs.mu.Lock()
-		defer rs.mu.Unlock()
-		x.result.out = wire.AppendObjectID(x.result.out, "serviceId", x.conn.server.processID)
+		rs := x.conn.deployment
+		rs.set.Lock()
+		defer rs.set.Unlock()
+		x.result.out = wire.AppendObjectID(x.result.out, "serviceId", x.conn.server.process.ProcessID)
 	}
 }

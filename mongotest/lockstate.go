@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 const (
@@ -77,7 +78,7 @@ func (x *exec) stillWritableLocked() error {
 		return errHangUp
 	case x.result.within != nil:
 		err := x.awaitUnlockLocked()
-		if x.result.within.state != running {
+		if x.result.within.State != replica.Running {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
 		}
 		return err
@@ -85,7 +86,7 @@ func (x *exec) stillWritableLocked() error {
 	if err := x.writableLocked(); err != nil {
 		return err
 	}
-	if x.conn.member.term != x.result.term {
+	if x.conn.member.Term != x.result.term {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil

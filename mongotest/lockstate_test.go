@@ -9,12 +9,12 @@ import (
 func lockedExec(t *testing.T) *exec {
 	t.Helper()
 	rs := RunReplicaSetT(t, 1, InMemory())
-	rs.mu.Lock()
-	t.Cleanup(rs.mu.Unlock)
+	rs.set.Lock()
+	t.Cleanup(rs.set.Unlock)
 	m := rs.members[0]
-	x := &exec{conn: &conn{set: rs, server: &m.server, member: m, epoch: m.epoch, done: make(chan struct{})}}
+	x := &exec{conn: &conn{deployment: rs, set: rs.set, server: &m.server, member: m, epoch: m.Epoch, done: make(chan struct{})}}
 	x.result = x.result.again(0)
-	x.result.term = m.term
+	x.result.term = m.Term
 	x.work()
 	x.takenLocked()
 	return x

@@ -66,7 +66,7 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 	if err := w.from.checkLocked(x.conn.member); err != nil {
 		return false, x.executing(w.command, err)
 	}
-	r := x.conn.member.data.Collections[x.command.full].ByKey[f.key]
+	r := x.conn.member.Data.Collections[x.command.full].ByKey[f.key]
 	switch {
 	case r == nil:
 		return false, nil

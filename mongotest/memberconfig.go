@@ -66,8 +66,3 @@ func Lag(d time.Duration) MemberOption { return func(s *memberSetup) { s.lag = d
 
 // Spare makes a server that the set's configuration does not name at first. A replSetReconfig can add it.
 func Spare() MemberOption { return func(s *memberSetup) { s.Removed = true } }
-
-// electable reports whether the member may be elected now.
-func (m *member) electable() bool {
-	return m.config.Electable() && !m.stale && !time.Now().Before(m.frozen)
-}

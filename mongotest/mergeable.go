@@ -14,9 +14,6 @@ func targetName(t *pipeline.Target) string {
 	return "$out"
 }
 
-// temporary is in the names of the collections that $out makes first.
-const temporary = ".tmp.agg_out."
-
 var errFixedOut = mongoerr.Errorf(mongoerr.InvalidOptions, "the 'fixedBucketing' option is not allowed in $out")
 
 // mergeable is a result with the filter for what it is merged into.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -23,15 +24,16 @@ type mongos struct {
 
 func newMongos(set *Deployment, index int) *mongos {
 	r := &mongos{index: index}
-	r.server = server{set: set, mongos: r, listening: listening{name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}}
+	r.server = server{deployment: set, process: new(replica.Process), mongos: r, listening: listening{name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}}
 	r.conns, r.tally = make(map[*conn]struct{}), newTally()
-	r.startLocked()
+	r.runLocked()
 	return r
 }
 
-// startLocked makes the mongos run; it remembers nothing.
-func (r *mongos) startLocked() {
-	r.server.startLocked()
+// runLocked makes the mongos run; it remembers nothing.
+func (r *mongos) runLocked() {
+	r.process.StartLocked(r.deployment.set.NewParameters())
+	r.openLocked()
 	r.cursors, r.transactions = make(map[int64]*member), make(map[string]int64)
 }
 
@@ -52,21 +54,22 @@ func (rs *Deployment) KillMongos(mongos int) {
 
 // kill ends the mongos, unless it is dead, and returns its connections, which are to be aborted.
 func (r *mongos) kill() []*conn {
-	r.set.mu.Lock()
-	defer r.set.mu.Unlock()
-	if !r.up {
+	r.deployment.set.Lock()
+	defer r.deployment.set.Unlock()
+	if !r.process.Up {
 		return nil
 	}
-	return r.stopLocked()
+	r.process.StopLocked()
+	return r.shutLocked()
 }
 
 // RestartMongos starts a killed mongos. Restarting one that runs does nothing.
 func (rs *Deployment) RestartMongos(mongos int) {
 	r := orPanic(nth("RestartMongos", "mongos", rs.mongos, mongos))
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if !r.up && !rs.closed {
-		r.startLocked()
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if !r.process.Up && !rs.set.Closed {
+		r.runLocked()
 	}
 }
 
@@ -77,8 +80,8 @@ func appendMongos(dst []byte, writable string) []byte {
 
 // pickLocked returns the member that a command is for, nil if there is none now.
 func (r *mongos) pickLocked(c *command) *member {
-	p := r.set.newestPrimaryLocked()
-	if p != nil && p.gate.IsShut() {
+	p := r.deployment.memberOf(r.deployment.set.NewestPrimaryLocked())
+	if p != nil && p.Gate.IsShut() {
 		p = nil
 	}
 	if !c.secondaryOk || c.writes() || c.autocommit == autocommitOff {
@@ -105,8 +108,8 @@ func (r *mongos) pickLocked(c *command) *member {
 // in its turn.
 func (r *mongos) readerLocked(c *command, besides *member) *member {
 	var able []*member
-	for _, m := range r.set.members {
-		if m.up && !m.gate.IsShut() && m.config.BearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
+	for _, m := range r.deployment.members {
+		if m.Up && !m.Gate.IsShut() && m.Config.BearsData() && (m.Role == replica.Secondary || m == besides) && r.deployment.freshEnoughLocked(m, c.staleness) {
 			able = append(able, m)
 		}
 	}
@@ -115,7 +118,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 		sets = []query.Value{{Data: query.EmptyDocument}}
 	}
 	for _, tags := range sets {
-		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.HasTags(tags.Data) })
+		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.Config.HasTags(tags.Data) })
 		if len(suitable) > 0 {
 			r.turn++
 			return suitable[r.turn%len(suitable)]
@@ -126,7 +129,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 
 // freshEnoughLocked reports whether a member is no further behind the newest entry than a limit, 0 for none.
 func (rs *Deployment) freshEnoughLocked(m *member, limit time.Duration) bool {
-	newest, mine := store.Timestamp(rs.clock.Load()), m.data.Log.Tail()
+	newest, mine := store.Timestamp(rs.set.Clock.Load()), m.Data.Log.Tail()
 	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
@@ -134,7 +137,7 @@ func (rs *Deployment) freshEnoughLocked(m *member, limit time.Duration) bool {
 func (rs *Deployment) shardLocked() string {
 	var hosts []string
 	for _, m := range rs.members {
-		if m.config.BearsData() && !m.config.Hidden {
+		if m.Config.BearsData() && !m.Config.Hidden {
 			hosts = append(hosts, m.addr)
 		}
 	}
@@ -142,12 +145,12 @@ func (rs *Deployment) shardLocked() string {
 }
 
 // describeShardLocked writes config.shards, which every mongos reads.
-func (rs *Deployment) describeShardLocked(p *member) {
+func (rs *Deployment) describeShardLocked(p *replica.Member) {
 	const ns = "config.shards"
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
 	doc = wire.AppendString(doc, "host", rs.shardLocked())
 	doc, key, _ := store.Prepared(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
-	p.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
-	p.appendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})
+	p.AppendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
+	p.AppendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})
 }

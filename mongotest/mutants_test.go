@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 func TestAChangeThatIsMadeAgain(t *testing.T) {
@@ -30,7 +32,7 @@ func TestAChangeThatIsMadeAgain(t *testing.T) {
 			}
 			return b
 		}
-		got, err := changedAgain(raw(c.current), raw(c.before), raw(c.after))
+		got, err := replica.ChangedAgain(raw(c.current), raw(c.before), raw(c.after))
 		if err != nil || got.String() != raw(c.want).String() {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
 		}

@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -10,27 +8,10 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/replica-set-oplog/
 
-// noop returns an entry that changes nothing and says why it was written.
-func noop(message string) *store.Entry {
-	at, dst := wire.BeginDocument(nil)
-	return &store.Entry{Kind: store.Noop, After: wire.EndDocument(wire.AppendString(dst, "msg", message), at)}
-}
-
-// hasOplogLocked reports whether the member's log can be read as local.oplog.rs.
-func (m *member) hasOplogLocked() bool { return !m.set.config.standalone && m.data.Log.Last() > 0 }
-
-// oplogLocked returns the member's log up to an index as a collection, nil if the member has none.
-func (m *member) oplogLocked(last int64) *store.Collection {
-	if !m.hasOplogLocked() {
-		return nil
-	}
-	return m.data.Log.Oplog(last, m.set.config.oplogBytes, m.oplogDocument)
-}
-
 // checkOplog refuses to write into the oplog.
 func (x *exec) checkOplog(ns string) error {
 	switch {
-	case ns != store.OplogName || x.conn.set.config.standalone:
+	case ns != store.OplogName || x.conn.deployment.config.standalone:
 		return nil
 	case x.command.name == "drop":
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
@@ -38,10 +19,6 @@ func (x *exec) checkOplog(ns string) error {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "cannot rename live oplog while replicating")
 	}
 	return mongoerr.Errorf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
-}
-
-func (m *member) oplogDocument(e, previous *store.Entry) []byte {
-	return changes.OplogDocument(m.set.config.version, e, previous)
 }
 
 // oplogTail is the feed of a tailable cursor on the oplog.
@@ -63,9 +40,9 @@ func (x *exec) tailOplog(s *search) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	exists := x.conn.member.hasOplogLocked()
-	t.index = x.conn.member.data.Log.Base
-	x.conn.set.mu.Unlock()
+	exists := x.conn.member.HasOplogLocked()
+	t.index = x.conn.member.Data.Log.Base
+	x.conn.set.Unlock()
 	if !exists {
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
@@ -101,28 +78,28 @@ func (t *oplogTail) next(x *exec) ([]byte, error) {
 // read returns the document of the next entry, nil if there is none now.
 func (t *oplogTail) read(x *exec) ([]byte, error) {
 	m := x.conn.member
-	m.set.mu.Lock()
+	m.Set.Lock()
 	e, err := t.aheadLocked(m)
 	var previous *store.Entry
 	if e != nil {
 		t.index, t.last = t.index+1, e
-		previous = m.data.Log.Previous(t.index)
+		previous = m.Data.Log.Previous(t.index)
 	}
-	m.set.mu.Unlock()
+	m.Set.Unlock()
 	if e == nil || err != nil {
 		return nil, err
 	}
-	return m.oplogDocument(e, previous), nil
+	return m.OplogDocument(e, previous), nil
 }
 
 // aheadLocked returns the entry behind the one that was read last, nil if there is none.
 func (t *oplogTail) aheadLocked(m *member) (*store.Entry, error) {
-	log := &m.data.Log
+	log := &m.Data.Log
 	if t.index < log.Base || t.last != nil && t.index > log.Base && log.At(t.index) != t.last {
 		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
 			"record id: RecordId(%d)", t.index)
 	}
-	if t.majority && t.index >= m.commit {
+	if t.majority && t.index >= m.Commit {
 		return nil, nil
 	}
 	return log.At(t.index + 1), nil

@@ -14,7 +14,7 @@ type origin struct {
 // originLocked returns the collection that the command reads, nil if there is none: a view, or a collection in a transaction, which
 // nobody drops meanwhile.
 func (x *exec) originLocked() *origin {
-	c := x.conn.member.data.Collections[x.command.full]
+	c := x.conn.member.Data.Collections[x.command.full]
 	if c == nil || c.IsView() || x.result.onView || x.inTransaction() {
 		return nil
 	}
@@ -26,10 +26,10 @@ func (o *origin) checkLocked(m *member) error {
 	if o == nil {
 		return nil
 	}
-	if c := m.data.Collections[o.ns]; c != nil && c.Def.UUID == o.id {
+	if c := m.Data.Collections[o.ns]; c != nil && c.Def.UUID == o.id {
 		return nil
 	}
-	for ns, c := range m.data.Collections {
+	for ns, c := range m.Data.Collections {
 		if c.Def != nil && c.Def.UUID == o.id {
 			return mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection renamed from '%s' to '%s'. UUID %s", o.ns, ns, o.id)
 		}

@@ -34,7 +34,7 @@ func TestAPingDoesNotWaitForTheMutex(t *testing.T) {
 		}
 	}
 	ping() // the connection has been accepted
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	ping()
 }

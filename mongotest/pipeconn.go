@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // pipeConn is one client's connection to a pipe, served by one goroutine.
@@ -104,7 +105,7 @@ func (p *BlackPipe) hello(command string) *Reply {
 			{Key: "setVersion", Value: 1},
 			{Key: "primary", Value: p.addr},
 			{Key: "me", Value: p.addr},
-			{Key: "electionId", Value: bson.ObjectID(electionID(1))},
+			{Key: "electionId", Value: bson.ObjectID(replica.ElectionID(1))},
 		}...)
 	}
 	return NewReply(append(doc, bson.D{

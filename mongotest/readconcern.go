@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
 )
@@ -113,24 +114,24 @@ const aheadOfClock = 365 * 24 * 60 * 60
 
 // advanceClusterTime takes over a cluster time that the client knows from elsewhere: later writes are later than that.
 func (x *exec) advanceClusterTime() error {
-	rs := x.conn.set
-	if x.command.clusterTime <= rs.clusterTime() || rs.config.standalone {
+	rs := x.conn.deployment
+	if x.command.clusterTime <= rs.set.ClusterTime() || rs.config.standalone {
 		return nil
 	}
-	if now := now(); x.command.clusterTime.Seconds() > now.Seconds()+aheadOfClock {
+	if now := replica.Now(); x.command.clusterTime.Seconds() > now.Seconds()+aheadOfClock {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
 			x.command.clusterTime.Seconds(), now.Seconds())
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	rs.clientClusterTime.Store(max(rs.clientClusterTime.Load(), uint64(x.command.clusterTime)))
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	rs.set.ClientClusterTime.Store(max(rs.set.ClientClusterTime.Load(), uint64(x.command.clusterTime)))
 	return nil
 }
 
 // awaitTimesLocked waits until the member has reached the read concern's times; if it reads a
 // majority's data, until a majority of the members has.
 func (x *exec) awaitTimesLocked() error {
-	rs, m := x.conn.set, x.conn.member
+	rs, m := x.conn.deployment, x.conn.member
 	name, wanted := "afterClusterTime", x.command.after
 	if x.command.atTime > wanted {
 		name, wanted = "atClusterTime", x.command.atTime
@@ -138,7 +139,7 @@ func (x *exec) awaitTimesLocked() error {
 	if wanted == 0 || rs.config.standalone {
 		return nil
 	}
-	if known := rs.clusterTime(); wanted > known {
+	if known := rs.set.ClusterTime(); wanted > known {
 		return mongoerr.Errorf(mongoerr.InvalidOptions,
 			"readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
 				"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
@@ -146,9 +147,9 @@ func (x *exec) awaitTimesLocked() error {
 	if x.readTimeLocked() >= wanted {
 		return nil
 	}
-	m.advanceLocked(wanted)
-	w := newWaiter(func() bool { return x.conn.epoch != m.epoch || x.readTimeLocked() >= wanted })
-	if err := x.inTime(rs.awaitLocked(w, x.conn.done, x.limit())); err != nil {
+	m.AdvanceLocked(wanted)
+	w := replica.NewWaiter(func() bool { return x.conn.epoch != m.Epoch || x.readTimeLocked() >= wanted })
+	if err := x.inTime(rs.set.AwaitLocked(w, x.conn.done, x.limit())); err != nil {
 		return err
 	}
 	return x.readableLocked()
@@ -158,24 +159,10 @@ func (x *exec) awaitTimesLocked() error {
 func (x *exec) readTimeLocked() store.Timestamp {
 	m := x.conn.member
 	if x.inTransaction() || x.command.readConcern != majorityConcern && x.command.readConcern != snapshotConcern {
-		return m.data.Newest()
+		return m.Data.Newest()
 	}
-	if e := m.data.Log.At(m.commit); e != nil {
+	if e := m.Data.Log.At(m.Commit); e != nil {
 		return e.TS
 	}
 	return 0
-}
-
-// advanceLocked lets the primary write a no-op if nothing of a time, or later, has been written: it was only heard of, or is of what
-// was rolled back.
-func (m *member) advanceLocked(to store.Timestamp) {
-	p := m.primaryLocked()
-	if m.role == primary {
-		p = m
-	}
-	if p == nil || p.data.Newest() >= to || !m.passes(p) {
-		return
-	}
-	p.appendLocked(noop("noop write for a read concern's time"))
-	p.publishLocked()
 }

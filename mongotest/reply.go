@@ -11,7 +11,7 @@ import (
 // writeFailure writes the reply's document for an error.
 func (x *exec) writeFailure(e *mongoerr.Error, point pointAction) {
 	x.result.out = wire.AppendDouble(x.result.out, "ok", 0)
-	name, message := x.conn.set.config.version.Express(e)
+	name, message := x.conn.deployment.config.version.Express(e)
 	x.result.out = wire.AppendString(x.result.out, "errmsg", message)
 	x.result.out = wire.AppendInt32(x.result.out, "code", e.Code)
 	x.result.out = wire.AppendString(x.result.out, "codeName", name)
@@ -33,12 +33,12 @@ func (x *exec) finish() {
 	x.record(0)
 	if x.result.writeError != nil {
 		code := x.result.writeError.Code
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.WriteConcernErrorCode = code })
+		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.WriteConcernErrorCode = code })
 	}
-	if x.conn.set.config.standalone {
+	if x.conn.deployment.config.standalone {
 		return
 	}
-	if x.result.state && x.conn.mongos == nil && x.conn.set.config.version.HasTopologyVersion() {
+	if x.result.state && x.conn.mongos == nil && x.conn.deployment.config.version.HasTopologyVersion() {
 		x.appendTopologyVersion()
 	}
 	x.appendTimes()
@@ -52,7 +52,7 @@ func (x *exec) appendTimes() {
 	if t == 0 {
 		return // there is no oplog yet
 	}
-	known := max(t, store.Timestamp(x.conn.set.clientClusterTime.Load()))
+	known := max(t, store.Timestamp(x.conn.set.ClientClusterTime.Load()))
 	at, dst := wire.BeginEmbedded(x.result.out, "$clusterTime")
 	dst = wire.AppendTimestamp(dst, "clusterTime", known.Seconds(), known.Increment())
 	signature, dst := wire.BeginEmbedded(dst, "signature")
@@ -69,15 +69,15 @@ func (x *exec) appendTimes() {
 // operationTime is the time of the member that executed the command, or of the newest one.
 func (x *exec) operationTime() store.Timestamp {
 	if x.conn.member != nil {
-		return x.conn.member.data.Newest()
+		return x.conn.member.Data.Newest()
 	}
-	return store.Timestamp(x.conn.set.clock.Load())
+	return store.Timestamp(x.conn.set.Clock.Load())
 }
 
 func (x *exec) appendTopologyVersion() {
-	x.conn.set.mu.Lock()
-	id, counter := x.conn.server.processID, x.conn.server.counter
-	x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	id, counter := x.conn.server.process.ProcessID, x.conn.server.process.Counter
+	x.conn.set.Unlock()
 	x.result.out = appendTopologyVersion(x.result.out, id, counter)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -31,11 +32,11 @@ type result struct {
 	match  query.Matching // of the document that was found last
 	onView bool           // what the command looked for is a view
 
-	within     *transaction // in which the command runs, nil if in none
-	conflict   error        // why the transaction must be given up
-	blocker    *transaction // the one that keeps the command from writing
-	refused    bool         // a statement failed
-	applied    int64        // index up to which the write concern waits
+	within     *replica.Transaction // in which the command runs, nil if in none
+	conflict   error                // why the transaction must be given up
+	blocker    *replica.Transaction // the one that keeps the command from writing
+	refused    bool                 // a statement failed
+	applied    int64                // index up to which the write concern waits
 	writeError *mongoerr.Error
 	watches    bool // the current cursor is that of a change stream
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 const (
@@ -34,7 +35,7 @@ func (x *exec) route() error {
 		if x.conn.gone() {
 			return errHangUp
 		}
-		if errors.Is(err, errHangUp) || x.conn.member.gate.IsShut() {
+		if errors.Is(err, errHangUp) || x.conn.member.Gate.IsShut() {
 			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.conn.member.addr)
 		}
 		if err == nil || attempt == routeAttempts || !x.repeats(err) {
@@ -48,11 +49,11 @@ func (x *exec) route() error {
 
 // chooseMember makes the member that the command is for the one that executes it, and waits until there is one.
 func (x *exec) chooseMember() error {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	var m *member
-	w := newWaiter(func() bool {
+	w := replica.NewWaiter(func() bool {
 		m = x.conn.mongos.destinationLocked(x)
 		return m != nil
 	})
@@ -60,7 +61,7 @@ func (x *exec) chooseMember() error {
 	if x.command.maxTime > 0 {
 		limit = min(limit, x.command.maxTime)
 	}
-	switch err := rs.awaitLocked(w, x.conn.done, limit); {
+	switch err := rs.set.AwaitLocked(w, x.conn.done, limit); {
 	case errors.Is(err, errHangUp):
 		return err
 	case err != nil && x.command.maxTime > 0 && limit == x.command.maxTime:
@@ -74,7 +75,7 @@ func (x *exec) chooseMember() error {
 			"Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
 			rs.config.setName)
 	}
-	x.conn.member, x.conn.epoch = m, m.epoch
+	x.conn.member, x.conn.epoch = m, m.Epoch
 	return nil
 }
 
@@ -84,11 +85,11 @@ func (r *mongos) destinationLocked(x *exec) *member {
 		return r.pickLocked(&x.command)
 	}
 	id, _ := x.command.first.Integer()
-	if m := r.cursors[id]; m != nil && m.up && !m.gate.IsShut() {
+	if m := r.cursors[id]; m != nil && m.Up && !m.Gate.IsShut() {
 		return m
 	}
 	delete(r.cursors, id) // it is lost with its member, if it was there
-	return r.set.members[0]
+	return r.deployment.members[0]
 }
 
 // repeats reports whether a mongos performs the command once more after an error.
@@ -121,8 +122,8 @@ func (x *exec) knownTransaction() error {
 	if !x.inTransaction() {
 		return nil
 	}
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	key := string(x.command.lsid)
 	if x.command.begins {
 		x.conn.mongos.transactions[key] = x.command.txn
@@ -151,7 +152,7 @@ func (x *exec) appendRecoveryToken(err error) {
 		return
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "recoveryToken")
-	x.result.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.conn.set.config.setName), at)
+	x.result.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.conn.deployment.config.setName), at)
 }
 
 // readPreference notes which members may answer the command.

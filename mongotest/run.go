@@ -1,5 +1,7 @@
 package mongotest
 
+import "github.com/holdfast-db/holdfast/mongotest/internal/replica"
+
 // Tester is what the package needs of a test framework; a *testing.T has it.
 type Tester interface {
 	Helper()
@@ -75,17 +77,14 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &Deployment{
-		config: c, configVersion: 1, electionTimeout: c.electionTimeout, modes: c.modes, done: make(chan struct{}),
-		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
-	}
-	rs.network = c.network()
+	rs := &Deployment{config: c, journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript}, network: c.network()}
+	rs.set = replica.NewSet(c.settings(rs))
+	rs.set.ElectionTimeout, rs.set.Modes = c.electionTimeout, c.modes
 	for i := range c.members {
 		m := newMember(rs, i)
-		m.config, m.lag = c.initial[i].Member, c.initial[i].lag
-		m.config.Removed = m.config.Removed || c.uninitiated
-		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
-		rs.cut = append(rs.cut, make([]bool, c.members))
+		m.Config, m.Lag = c.initial[i].Member, c.initial[i].lag
+		m.Config.Removed = m.Config.Removed || c.uninitiated
+		rs.addMemberLocked(m)
 	}
 	for i := range c.mongos {
 		r := newMongos(rs, i)
@@ -102,12 +101,36 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 		return nil, err
 	}
 	for _, m := range rs.members {
-		rs.wg.Go(m.replicate)
+		rs.wg.Go(m.Replicate)
 	}
 	if !c.uninitiated {
-		rs.mu.Lock()
-		defer rs.mu.Unlock()
-		rs.beginLocked(rs.foremostLocked())
+		rs.begin()
 	}
 	return rs, nil
+}
+
+// settings are those of the set that the deployment has.
+func (c *config) settings(rs *Deployment) replica.Settings {
+	return replica.Settings{
+		Version: c.version, Standalone: c.standalone, Seed: c.seed, Replication: c.replication, OplogBytes: c.oplogBytes, StartParameters: c.startParameters,
+		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.memberOf(t.Member).transactionEndedLocked(t) },
+	}
+}
+
+// addMemberLocked adds a member, to whose clients nobody listens yet.
+func (rs *Deployment) addMemberLocked(m *member) {
+	rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
+	rs.set.AddLocked(m.Member)
+}
+
+// begin lets the members elect their first primary.
+func (rs *Deployment) begin() {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	p := rs.set.ForemostLocked()
+	rs.set.BeginLocked(p, func() {
+		if rs.config.sharded {
+			rs.describeShardLocked(p)
+		}
+	})
 }

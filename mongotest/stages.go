@@ -16,8 +16,8 @@ import (
 // Stage implements pipeline.Source: the stages that describe the server.
 func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
 	x := s.x
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	switch name {
 	case "$collStats":
 		return x.collStatsLocked(db+"."+coll, spec)
@@ -92,7 +92,7 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		dst = wire.AppendDocument(dst, "key", ix.Pattern)
 		dst = wire.AppendString(dst, "host", x.conn.member.addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
-		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.conn.member.started.UnixMilli())
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.conn.member.Started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
 		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
@@ -105,7 +105,7 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // localSessionsLocked returns the sessions that have written, and the command's own.
 func (x *exec) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.conn.member.data.Sessions {
+	for lsid := range x.conn.member.Data.Sessions {
 		known[lsid] = true
 	}
 	if x.command.lsid != nil {

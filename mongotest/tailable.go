@@ -37,23 +37,23 @@ func (x *exec) tail(s *search) error {
 	}
 	on := t.collectionLocked(x.conn.member)
 	if on.IsView() {
-		x.conn.set.mu.Unlock()
+		x.conn.set.Unlock()
 		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
 	}
 	if on != nil && !on.Def.Options.Capped {
-		x.conn.set.mu.Unlock()
+		x.conn.set.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
 		return mongoerr.Errorf(mongoerr.BadValue,
 			"error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
 				"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.Live == 0 { // there is no position to stay at
-		x.conn.set.mu.Unlock()
+		x.conn.set.Unlock()
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
 	t.id = on.Def.UUID
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
-	x.conn.set.mu.Unlock()
+	x.conn.set.Unlock()
 	docs, err := c.batch(x, s.batchSize)
 	if err != nil {
 		return x.executing("find", err)
@@ -87,9 +87,9 @@ func (s *search) checkTail(x *exec) error {
 
 func (t *tailing) collectionLocked(m *member) *store.Collection {
 	if t.majority {
-		return m.data.Snapshot(t.ns, m.commit)
+		return m.Data.Snapshot(t.ns, m.Commit)
 	}
-	return m.data.Collections[t.ns]
+	return m.Data.Collections[t.ns]
 }
 
 func (t *tailing) next(x *exec) ([]byte, error) {
@@ -114,8 +114,8 @@ func (t *tailing) next(x *exec) ([]byte, error) {
 
 // read returns the next record, nil if there is none now.
 func (t *tailing) read(x *exec) (*store.Record, error) {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	r, err := t.aheadLocked(x.conn.member)
 	if r != nil {
 		t.last = r.ID

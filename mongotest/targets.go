@@ -3,7 +3,6 @@ package mongotest
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -83,10 +83,10 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
 func (x *exec) onPrimary() (*exec, error) {
-	rs := x.conn.set
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	p := x.conn.member.primaryLocked()
+	rs := x.conn.deployment
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	p := rs.memberOf(x.conn.member.PrimaryLocked())
 	switch {
 	case p == x.conn.member:
 		return x, nil
@@ -94,11 +94,10 @@ func (x *exec) onPrimary() (*exec, error) {
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	w := &exec{conn: &conn{
-		set: rs, server: &p.server, member: p, epoch: p.epoch, id: x.conn.id, plain: x.conn.plain, done: x.conn.done,
+		deployment: rs, set: rs.set, server: &p.server, member: p, epoch: p.Epoch, id: x.conn.id, plain: x.conn.plain, done: x.conn.done,
 	}, command: x.command}
 	w.result = w.result.again(0)
 	w.result.id, w.evaluation.endsBy = x.result.id, x.evaluation.endsBy
-	w.conn.waiter.ch = make(chan struct{}, 1)
 	return w, nil
 }
 
@@ -125,7 +124,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	if err != nil {
 		return err
 	}
-	x.command.full = t.DB + temporary + store.NewUUID().String()
+	x.command.full = t.DB + replica.Temporary + store.NewUUID().String()
 	if err := x.unitLocked(nil, func() error {
 		return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil)
 	}); err != nil {
@@ -171,24 +170,9 @@ func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
 // dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
 // primary does that.
 func (x *exec) dropTemporaryLocked() {
-	if m := x.conn.member; m.role == primary && m.term == x.result.term && m.data.Collections[x.command.full] != nil {
-		m.dropLocked(x.command.full)
+	if m := x.conn.member; m.Role == replica.Primary && m.Term == x.result.term && m.Data.Collections[x.command.full] != nil {
+		m.DropLocked(x.command.full)
 	}
-}
-
-// dropTemporariesLocked drops what was left by each $out that ended with the term of the primary before.
-func (m *member) dropTemporariesLocked() {
-	for _, ns := range slices.Sorted(maps.Keys(m.data.Collections)) {
-		if strings.Contains(ns, temporary) {
-			m.dropLocked(ns)
-		}
-	}
-}
-
-func (m *member) dropLocked(ns string) {
-	e := &store.Entry{Kind: store.Drop, NS: ns}
-	e.Concern(m.data.Collections[ns].Def)
-	m.appendLocked(e)
 }
 
 // outDefinition returns the definition of the collection that $out makes, instead of another one; nil for none.

@@ -114,8 +114,8 @@ func (r *Reply) fault() string {
 // received counts and records the current message.
 func (x *exec) received() {
 	x.countMessage()
-	if x.conn.set.transcript.limit > 0 {
-		x.conn.set.transcript.add(Message{
+	if x.conn.deployment.transcript.limit > 0 {
+		x.conn.deployment.transcript.add(Message{
 			Member: x.memberIndex(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
 		})
 	}
@@ -123,9 +123,9 @@ func (x *exec) received() {
 
 // transcribeReply records the reply that was written.
 func (x *exec) transcribeReply(reply *Reply) {
-	if x.conn.set.transcript.limit > 0 {
+	if x.conn.deployment.transcript.limit > 0 {
 		h, _ := wire.ParseHeader(x.result.out)
-		x.conn.set.transcript.add(Message{
+		x.conn.deployment.transcript.add(Message{
 			Member: x.memberIndex(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
 			Fault: reply.fault(),
 		})

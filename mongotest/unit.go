@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"runtime"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // A unit of work of a write, here a unit for short, is done whole or not at all: a statement, or one document of those that it is about. Outside
@@ -45,13 +47,13 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 			err = x.pauseLocked()
 		} else {
 			err = x.releasedLocked(func() error {
-				return x.awaitToWriteLocked(func() bool { return blocker.state != running })
+				return x.awaitToWriteLocked(func() bool { return blocker.State != replica.Running })
 			})
 		}
 		if err != nil {
 			return err
 		}
-		before.since = x.conn.member.data.Log.Last()
+		before.since = x.conn.member.Data.Log.Last()
 	}
 }
 
@@ -66,8 +68,8 @@ func (x *exec) pauseLocked() error {
 		return nil
 	}
 	return x.releasedLocked(func() error {
-		x.conn.set.mu.Unlock()
-		defer x.conn.set.mu.Lock()
+		x.conn.set.Unlock()
+		defer x.conn.set.Lock()
 		h.slow()
 		return x.evaluation.ended
 	})
@@ -79,8 +81,8 @@ func (x *exec) yieldLocked() error {
 		return nil
 	}
 	return x.releasedLocked(func() error {
-		x.conn.set.mu.Unlock()
-		defer x.conn.set.mu.Lock()
+		x.conn.set.Unlock()
+		defer x.conn.set.Lock()
 		runtime.Gosched() // else who waits would find the mutex taken again
 		return x.checkInterrupt()
 	})
@@ -96,7 +98,7 @@ func (x *exec) releasedLocked(wait func() error) error {
 	}
 	h.releases++
 	if x.result.within == nil {
-		x.conn.member.publishLocked()
+		x.conn.member.PublishLocked()
 	}
 	h.locked = false
 	err := wait()
@@ -111,21 +113,21 @@ func (x *exec) releasedLocked(wait func() error) error {
 // takenLocked notes that the command has taken the mutex.
 func (x *exec) takenLocked() {
 	h := &x.evaluation.lock
-	h.acquired, h.from, h.locked = time.Now(), x.conn.member.data.Log.Last(), true
+	h.acquired, h.from, h.locked = time.Now(), x.conn.member.Data.Log.Last(), true
 }
 
 // beforeUnit is what a unit of a write goes back to if it is executed again.
 type beforeUnit struct {
 	since   int64 // the end of the log
-	within  savepoint
+	within  replica.Savepoint
 	result  result
 	applied bool // a document of the same statement was written before
 }
 
 func (x *exec) savepointLocked(notes []*noted) beforeUnit {
-	b := beforeUnit{since: x.conn.member.data.Log.Last(), result: x.result}
+	b := beforeUnit{since: x.conn.member.Data.Log.Last(), result: x.result}
 	if t := x.result.within; t != nil {
-		b.within = t.savepoint()
+		b.within = t.Savepoint()
 	}
 	b.applied = len(notes) == 1 && notes[0].outcome.Applied.Load()
 	return b
@@ -133,9 +135,9 @@ func (x *exec) savepointLocked(notes []*noted) beforeUnit {
 
 // rollbackLocked undoes what a unit of a write did, which nobody has seen.
 func (x *exec) rollbackLocked(b *beforeUnit, notes []*noted) {
-	x.conn.member.rollbackLocked(b.since)
+	x.conn.member.RollbackLocked(b.since)
 	if t := b.result.within; t != nil {
-		t.rollbackLocked(b.within)
+		t.RollbackLocked(b.within)
 	}
 	x.result = b.result
 	for _, note := range notes {

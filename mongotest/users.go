@@ -41,14 +41,14 @@ func (rs *Deployment) userLocked(db, name string) *account.Account {
 
 // user is userLocked for callers without the set's mutex. Its result does not change.
 func (rs *Deployment) user(db, name string) *account.Account {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	return rs.userLocked(db, name)
 }
 
 // enablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
 func (rs *Deployment) enablesPlain() bool {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	return slices.ContainsFunc(rs.users, (*account.Account).HasPlain)
 }

@@ -18,9 +18,9 @@ import (
 
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
 func (m *member) storedLocked(ns string) (*store.Collection, error) {
-	c := m.data.Collections[ns]
+	c := m.Data.Collections[ns]
 	if ns == store.OplogName {
-		c = m.oplogLocked(m.data.Log.Last())
+		c = m.OplogLocked(m.Data.Log.Last())
 	}
 	if c.IsView() {
 		return nil, store.NotOnView(ns)
@@ -184,8 +184,8 @@ func (s *source) read(ns string) (contents, error) {
 
 // viewOf returns the collection that a namespace shows, and the stages that make a view of it.
 func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
-	x.conn.set.mu.Lock()
-	defer x.conn.set.mu.Unlock()
+	x.conn.set.Lock()
+	defer x.conn.set.Unlock()
 	c, err := x.lookupLocked(ns)
 	if err != nil {
 		return view, found, err

@@ -6,19 +6,20 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
 )
 
 // awaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
-	w, rs := &x.command.writeConcern, x.conn.set
-	rs.mu.Lock()
-	enough := rs.config.standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.majorityByDefault
+	w, rs := &x.command.writeConcern, x.conn.deployment
+	rs.set.Lock()
+	enough := rs.config.standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.set.MajorityByDefault
 	if !enough {
 		x.result.writeError = x.unsatisfiableLocked(w)
 		enough = x.result.writeError != nil
 	}
-	rs.mu.Unlock()
+	rs.set.Unlock()
 	if enough {
 		return nil
 	}
@@ -27,20 +28,22 @@ func (x *exec) awaitWriteConcern() error {
 
 // awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
 func (x *exec) awaitMembers(w *writeconcern.Concern) error {
-	rs, m := x.conn.set, x.conn.member
-	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() || x.unsatisfiableLocked(w) != nil }
+	rs, m := x.conn.deployment, x.conn.member
+	until := x.conn.waiter.Until(func() bool {
+		return x.interruptedLocked() || x.replicatedLocked() || x.unsatisfiableLocked(w) != nil
+	})
 	limit := x.limit()
 	ownTime := w.Timeout > 0 && (limit < 0 || w.Timeout <= limit)
 	if ownTime {
 		limit = w.Timeout
 	}
-	rs.mu.Lock()
-	err := rs.awaitLocked(&x.conn.waiter, x.conn.done, limit)
-	interrupted, gone := x.interruptedLocked(), x.conn.epoch != m.epoch
+	rs.set.Lock()
+	err := rs.set.AwaitLocked(until, x.conn.done, limit)
+	interrupted, gone := x.interruptedLocked(), x.conn.epoch != m.Epoch
 	if err == nil && !x.replicatedLocked() {
 		x.result.writeError = x.unsatisfiableLocked(w)
 	}
-	rs.mu.Unlock()
+	rs.set.Unlock()
 	switch {
 	case gone || errors.Is(err, errHangUp):
 		return errHangUp
@@ -57,39 +60,39 @@ func (x *exec) awaitMembers(w *writeconcern.Concern) error {
 
 // interruptedLocked reports whether the member is no longer the primary that applied the write.
 func (x *exec) interruptedLocked() bool {
-	return x.conn.epoch != x.conn.member.epoch || x.conn.member.role != primary || x.conn.member.term != x.result.term
+	return x.conn.epoch != x.conn.member.Epoch || x.conn.member.Role != replica.Primary || x.conn.member.Term != x.result.term
 }
 
 func (x *exec) unsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
-	return w.Unsatisfiable(x.conn.set.modes, x.conn.set.bearersLocked(everyMember))
+	return w.Unsatisfiable(x.conn.set.Modes, x.conn.set.BearersLocked(replica.EveryMember))
 }
 
 func (x *exec) replicatedLocked() bool {
 	w, m := &x.command.writeConcern, x.conn.member
 	if w.ByNumber() {
-		return m.countLocked(x.result.applied) >= w.Members
+		return m.CountLocked(x.result.applied) >= w.Members
 	}
-	if p, tagged := w.Pattern(x.conn.set.modes); tagged {
-		return p.Met(x.conn.set.bearersLocked(func(other *member) bool { return m.matched[other.index] >= x.result.applied }))
+	if p, tagged := w.Pattern(x.conn.set.Modes); tagged {
+		return p.Met(x.conn.set.BearersLocked(func(other *replica.Member) bool { return m.Matched[other.Index] >= x.result.applied }))
 	}
-	if w.CheckName(x.conn.set.modes) != nil {
+	if w.CheckName(x.conn.set.Modes) != nil {
 		return false // a new configuration does not have the mode
 	}
-	return m.commit >= x.result.applied || x.conn.set.config.mutant.AcknowledgeBeforeMajority
+	return m.Commit >= x.result.applied || x.conn.deployment.config.mutant.AcknowledgeBeforeMajority
 }
 
 func (x *exec) appendWriteConcernError() {
 	e := x.result.writeError
 	at, dst := wire.BeginEmbedded(x.result.out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
-	name, message := x.conn.set.config.version.Express(e)
+	name, message := x.conn.deployment.config.version.Express(e)
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
 	info, dst := wire.BeginEmbedded(dst, "errInfo")
 	if e.Code == mongoerr.WriteConcernFailed {
 		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
-	dst = x.command.writeConcern.Append(dst, x.conn.set.config.version)
+	dst = x.command.writeConcern.Append(dst, x.conn.deployment.config.version)
 	x.result.out = wire.EndDocument(wire.EndDocument(dst, info), at)
 }
 
@@ -124,10 +127,10 @@ func (x *exec) labelsOf(code Code) []string {
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
-		if x.conn.set.config.version.AtLeast(4, 2) {
+		if x.conn.deployment.config.version.AtLeast(4, 2) {
 			return []string{"NonResumableChangeStreamError"}
 		}
-	case x.conn.set.config.version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
+	case x.conn.deployment.config.version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
 		return []string{"ResumableChangeStreamError"}
 	}
 	return nil
@@ -140,5 +143,5 @@ func (x *exec) ends() bool { return x.command.spec != nil && x.command.spec.ends
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
 	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.ends()) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
-		x.conn.set.config.version.LabelsErrors()
+		x.conn.deployment.config.version.LabelsErrors()
 }

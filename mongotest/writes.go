@@ -3,6 +3,7 @@ package mongotest
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -74,13 +75,13 @@ func (x *exec) appendOutcome(o *outcome) {
 // statements were not executed again.
 func (x *exec) appendWritten(retried []int32) {
 	dst := x.result.out
-	if !x.conn.set.config.standalone {
-		dst = wire.AppendObjectID(dst, "electionId", electionID(x.result.term))
-		x.conn.set.mu.Lock()
-		if e := x.conn.member.data.Log.At(x.result.applied); e != nil {
+	if !x.conn.deployment.config.standalone {
+		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(x.result.term))
+		x.conn.set.Lock()
+		if e := x.conn.member.Data.Log.At(x.result.applied); e != nil {
 			dst = appendOpTime(dst, "opTime", e)
 		}
-		x.conn.set.mu.Unlock()
+		x.conn.set.Unlock()
 	}
 	if len(retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
@@ -118,7 +119,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 // refuses returns why the validator of a collection's options does not let a document be stored.
 func (x *exec) refuses(o *store.Options, before, after []byte) error {
 	_, err := x.memoizedLocked(memoKey{o, &after[0]}, func() ([]byte, error) {
-		return nil, o.Refuses(x.context(), before, after, x.conn.set.config.version.AtLeast(5, 0))
+		return nil, o.Refuses(x.context(), before, after, x.conn.deployment.config.version.AtLeast(5, 0))
 	})
 	return err
 }

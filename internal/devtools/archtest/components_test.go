@@ -20,7 +20,7 @@ import (
 const (
 	mongotest = "mongotest"
 
-	mostComponentLines = 13500
+	mostComponentLines = 11700
 	mostExecFields     = 40
 )
 

@@ -44,14 +44,14 @@ var levels = []level{
 	{"below the test servers", []string{
 		"couchbasetest/internal/store", "mongotest/internal/account", "mongotest/internal/query", "mongotest/internal/version",
 	}},
-	{"below the test servers", []string{"mongotest/internal/collation", "mongotest/internal/fields", "mongotest/internal/javascript"}},
+	{"below the test servers", []string{"mongotest/internal/collation", "mongotest/internal/fields", "mongotest/internal/javascript", "mongotest/internal/parameter"}},
 	{"below the test servers", []string{
 		"mongotest/internal/expr", "mongotest/internal/failpoint", "mongotest/internal/permission", "mongotest/internal/setconfig", "mongotest/internal/stableapi",
 	}},
 	{"below the test servers", []string{"mongotest/internal/pipeline", "mongotest/internal/writeconcern"}},
 	{"below the test servers", []string{"mongotest/internal/store"}},
 	{"below the test servers", []string{"mongotest/internal/changes", "mongotest/internal/explain"}},
-	{"below the test servers", []string{"mongotest/internal/planfilter"}},
+	{"below the test servers", []string{"mongotest/internal/planfilter", "mongotest/internal/replica"}},
 
 	{"below the public packages", []string{"couchbase/search"}},
 	{"below the public packages", []string{"couchbase/vector"}},

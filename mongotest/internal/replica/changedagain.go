@@ -1,4 +1,4 @@
-package mongotest
+package replica
 
 import (
 	"slices"
@@ -6,9 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// changedAgain returns a document after the change that led from before to after: numbers grow by the same difference, new
+// ChangedAgain returns a document after the change that led from before to after: numbers grow by the same difference, new
 // fields are added, and other fields stay as they are.
-func changedAgain(current, before, after bson.Raw) (bson.Raw, error) {
+func ChangedAgain(current, before, after bson.Raw) (bson.Raw, error) {
 	var fields bson.D
 	if err := bson.Unmarshal(current, &fields); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func changedAgain(current, before, after bson.Raw) (bson.Raw, error) {
 		field := current.Lookup(e.Key())
 		if document, ok := is.DocumentOK(); ok && field.Type == bson.TypeEmbeddedDocument {
 			inner, _ := was.DocumentOK()
-			if fields[at].Value, err = changedAgain(field.Document(), inner, document); err != nil {
+			if fields[at].Value, err = ChangedAgain(field.Document(), inner, document); err != nil {
 				return nil, err
 			}
 		} else if grown, ok := is.AsInt64OK(); ok && field.IsNumber() {

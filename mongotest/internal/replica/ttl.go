@@ -1,4 +1,4 @@
-package mongotest
+package replica
 
 import (
 	"time"
@@ -9,30 +9,30 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/index-ttl/
 
-// expiration is the deletion of expired documents, which goes on as long as there are collections whose documents expire.
-type expiration struct {
+// Expiration is the deletion of expired documents, which goes on as long as there are collections whose documents expire.
+type Expiration struct {
 	timer   *time.Timer // to the next pass; nil if none is needed
-	passes  int64
-	deleted int64
+	Passes  int64
+	Deleted int64
 }
 
 // expiresLocked notes that an entry may have made a collection whose documents expire.
-func (rs *Deployment) expiresLocked(e *store.Entry) {
+func (rs *Set) expiresLocked(e *store.Entry) {
 	for _, part := range e.Parts {
 		rs.expiresLocked(part)
 	}
-	if e.Change != nil && e.Change.After != nil && e.Change.After.Expires() && rs.expiration.timer == nil && !rs.closed {
-		rs.expiration.timer = time.AfterFunc(rs.members[0].ttlSleepLocked(), rs.expire)
+	if e.Change != nil && e.Change.After != nil && e.Change.After.Expires() && rs.Expiration.timer == nil && !rs.Closed {
+		rs.Expiration.timer = time.AfterFunc(rs.Members[0].ttlSleepLocked(), rs.expire)
 	}
 }
 
 // ttlSleepLocked is the time between two passes.
-func (m *member) ttlSleepLocked() time.Duration { return m.parameters.Seconds(parameter.TTLSleep) }
+func (m *Member) ttlSleepLocked() time.Duration { return m.Parameters.Seconds(parameter.TTLSleep) }
 
 // expire makes one pass: the primary deletes what has expired, the others replicate that.
-func (rs *Deployment) expire() {
+func (rs *Set) expire() {
 	rs.mu.Lock()
-	p := rs.newestPrimaryLocked()
+	p := rs.NewestPrimaryLocked()
 	frozen := rs.expiringLocked(p)
 	rs.mu.Unlock()
 	now := time.Now().UnixMilli()
@@ -44,57 +44,57 @@ func (rs *Deployment) expire() {
 }
 
 // expiringLocked returns the primary's collections whose documents expire, and sets the timer for the next pass if any member has one.
-func (rs *Deployment) expiringLocked(p *member) map[string]store.View {
-	t := &rs.expiration
-	if t.timer = nil; rs.closed {
+func (rs *Set) expiringLocked(p *Member) map[string]store.View {
+	t := &rs.Expiration
+	if t.timer = nil; rs.Closed {
 		return nil
 	}
-	sleeper := rs.members[0]
+	sleeper := rs.Members[0]
 	if p != nil {
 		sleeper = p
 	}
 	frozen := make(map[string]store.View)
-	for _, m := range rs.members {
-		for ns, c := range m.data.Collections {
+	for _, m := range rs.Members {
+		for ns, c := range m.Data.Collections {
 			if !c.Def.Expires() {
 				continue
 			}
 			if t.timer == nil {
 				t.timer = time.AfterFunc(sleeper.ttlSleepLocked(), rs.expire)
 			}
-			if m == p && m.parameters.True(parameter.TTLEnabled) {
+			if m == p && m.Parameters.True(parameter.TTLEnabled) {
 				frozen[ns] = c.Frozen()
 			}
 		}
 	}
 	if len(frozen) > 0 {
-		t.passes++
+		t.Passes++
 	}
 	return frozen
 }
 
 // removeExpired deletes records as the primary, unless they were changed meanwhile or a transaction has locked them.
-func (rs *Deployment) removeExpired(p *member, ns string, id store.UUID, records []*store.Record) {
+func (rs *Set) removeExpired(p *Member, ns string, id store.UUID, records []*store.Record) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	c := p.data.Collections[ns]
-	if rs.closed || p.role != primary || p.fsyncLocks > 0 || c == nil || c.Def.UUID != id {
+	c := p.Data.Collections[ns]
+	if rs.Closed || p.Role != Primary || p.FsyncLocks > 0 || c == nil || c.Def.UUID != id {
 		return
 	}
 	for _, r := range records {
 		e := &store.Entry{Kind: store.Remove, NS: ns, Key: r.Key, Before: r.Doc}
 		e.Concern(c.Def)
-		if c.ByKey[r.Key] == r && p.heldLocked(e, p.locksOf(e, c), nil) == nil {
-			p.appendLocked(e)
-			rs.expiration.deleted++
+		if c.ByKey[r.Key] == r && p.HeldLocked(e, p.LocksOf(e, c), nil) == nil {
+			p.AppendLocked(e)
+			rs.Expiration.Deleted++
 		}
 	}
-	p.publishLocked()
+	p.PublishLocked()
 }
 
-// awakenLocked lets the next pass begin as a new time between passes says.
-func (rs *Deployment) awakenLocked(m *member) {
-	if t := rs.expiration.timer; t != nil {
+// AwakenLocked lets the next pass begin as a new time between passes says.
+func (rs *Set) AwakenLocked(m *Member) {
+	if t := rs.Expiration.timer; t != nil {
 		t.Reset(m.ttlSleepLocked())
 	}
 }

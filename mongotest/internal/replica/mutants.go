@@ -1,4 +1,4 @@
-package mongotest
+package replica
 
 import (
 	"slices"
@@ -7,25 +7,25 @@ import (
 )
 
 // rolledBackLocked does what the set's defects do after the member has rolled entries back, the newest first.
-func (m *member) rolledBackLocked(undone []*store.Entry) {
-	if m.set.config.mutant.RollbackForgetsSessions {
-		clear(m.data.Sessions)
+func (m *Member) rolledBackLocked(undone []*store.Entry) {
+	if m.Set.Mutant.RollbackForgetsSessions {
+		clear(m.Data.Sessions)
 	}
-	_, p := m.sourceLocked()
-	if p == nil || !m.set.config.mutant.RollbackKeepsData {
+	_, p := m.SourceLocked()
+	if p == nil || !m.Set.Mutant.RollbackKeepsData {
 		return
 	}
 	for _, e := range slices.Backward(undone) {
 		if after := p.keptLocked(e); after != nil {
-			p.appendLocked(after)
+			p.AppendLocked(after)
 		}
 	}
-	p.publishLocked()
+	p.PublishLocked()
 }
 
 // keptLocked returns the entry that makes a change of a document once more on the primary, nil if there is nothing to change.
-func (m *member) keptLocked(e *store.Entry) *store.Entry {
-	c := m.data.Collections[e.NS]
+func (m *Member) keptLocked(e *store.Entry) *store.Entry {
+	c := m.Data.Collections[e.NS]
 	if c == nil || e.Kind != store.Put {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (m *member) keptLocked(e *store.Entry) *store.Entry {
 	changed := e.After
 	if current != nil {
 		var err error
-		if changed, err = changedAgain(current, e.Before, e.After); err != nil {
+		if changed, err = ChangedAgain(current, e.Before, e.After); err != nil {
 			return nil
 		}
 	}

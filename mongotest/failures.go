@@ -1,0 +1,112 @@
+package mongotest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
+
+// StepDown makes the primary step down in favour of a secondary, once that has caught up, for which it waits up to ten
+// seconds. When it returns the old primary takes no writes; the new one is elected two milliseconds later, and the
+// old one does not stand for that election. [Deployment.WaitPrimary] waits for the new one.
+func (rs *Deployment) StepDown() error {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	m := rs.set.NewestPrimaryLocked()
+	if m == nil {
+		return errors.New("mongotest: there is no primary to step down")
+	}
+	return rs.set.StepDownLocked(m, replica.Handover, replica.CatchUp, false, rs.set.Done)
+}
+
+// Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
+// and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
+func (rs *Deployment) Kill(member int) {
+	for _, c := range orPanic(rs.memberAt("Kill", member)).kill() {
+		c.abort()
+	}
+}
+
+// kill ends the member, unless it is dead, and returns its connections, which are to be aborted.
+func (m *member) kill() []*conn {
+	m.Set.Lock()
+	defer m.Set.Unlock()
+	if !m.Up {
+		return nil
+	}
+	conns := m.shutLocked()
+	m.LeaveLocked()
+	return conns
+}
+
+// Restart starts a killed member with the data it had; the only one of its set is primary again at once. Restarting a member
+// that runs does nothing.
+func (rs *Deployment) Restart(member int) {
+	m := orPanic(rs.memberAt("Restart", member))
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	if m.Up || rs.set.Closed {
+		return
+	}
+	m.runLocked()
+	m.RejoinLocked()
+}
+
+// Isolate cuts a member off from the other members and from its clients: bytes stop flowing, connections stay open and
+// silent, new dials (by the set's Dialer) wait. Heal ends it.
+func (rs *Deployment) Isolate(member int) {
+	m := orPanic(rs.memberAt("Isolate", member))
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	m.IsolateLocked()
+}
+
+// Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
+// group form one together. A new partition replaces the old one. It panics if a member is in two groups.
+func (rs *Deployment) Partition(groups ...[]int) {
+	group := make(map[int]int) // of a member, counted from 1
+	for g, members := range groups {
+		for _, m := range members {
+			orPanic(rs.memberAt("Partition", m))
+			if group[m] != 0 && group[m] != g+1 {
+				panic(fmt.Sprintf("mongotest: Partition: member %d is in two groups", m))
+			}
+			group[m] = g + 1
+		}
+	}
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	rs.set.PartitionLocked(func(member int) int { return group[member] })
+}
+
+// PartitionOneWay loses the messages of one member to another; those in the other direction and clients' are not concerned.
+// As heartbeats, votes and fetching the oplog are requests with a response, the two members do not see each other: neither
+// counts the other towards a majority, votes for it or replicates from it. But a request that gets through is read: a term
+// that it carries is learned, so that an outdated primary steps down at once. A secondary cut off from the primary replicates
+// from another one that both reach. It adds to the partition there is.
+func (rs *Deployment) PartitionOneWay(from, to int) {
+	orPanic(rs.memberAt("PartitionOneWay", from))
+	orPanic(rs.memberAt("PartitionOneWay", to))
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	rs.set.CutLocked(from, to)
+}
+
+// SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
+// Earlier writes that are due by the new lag are fetched at once.
+func (rs *Deployment) SetLag(member int, lag time.Duration) {
+	m := orPanic(rs.memberAt("SetLag", member))
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	m.Lag = max(0, lag)
+	rs.set.WakeLocked()
+}
+
+// Heal ends every isolation and partition. It does not restart killed members.
+func (rs *Deployment) Heal() {
+	rs.set.Lock()
+	defer rs.set.Unlock()
+	rs.set.HealLocked()
+}

@@ -1,0 +1,22 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// tickLocked returns the timestamp of the next oplog entry.
+func (rs *Set) tickLocked() store.Timestamp {
+	next := max(rs.ClusterTime(), Now()) + 1
+	rs.Clock.Store(uint64(next))
+	return next
+}
+
+// ClusterTime returns the newest cluster time that a server or a client knows.
+func (rs *Set) ClusterTime() store.Timestamp {
+	return store.Timestamp(max(rs.Clock.Load(), rs.ClientClusterTime.Load()))
+}
+
+// Now returns the first timestamp of the current second.
+func Now() store.Timestamp { return store.Timestamp(time.Now().Unix()) << 32 }
