@@ -120,7 +120,7 @@ func (x *exec) primaryLocked() error {
 
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
 func (x *exec) executedLocked(stmt int32) *store.Entry {
-	if !x.command.hasTxn || x.result.within != nil || x.conn.deployment.config.mutant.NoDeduplication {
+	if !x.command.hasTxn || x.result.within != nil || x.conn.set.Mutant.NoDeduplication {
 		return nil
 	}
 	return x.conn.member.Data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
@@ -153,7 +153,7 @@ func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
 func (x *exec) makeLocked(ns string) (*store.Definition, error) {
-	if x.result.within != nil && !x.conn.deployment.config.version.AtLeast(4, 4) {
+	if x.result.within != nil && !x.conn.set.Version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := store.NewDefinition()

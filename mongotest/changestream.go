@@ -21,7 +21,7 @@ type changeStream struct {
 
 // watch answers an aggregate that begins with $changeStream.
 func (x *exec) watch(a *aggregation, spec query.Value) error {
-	parsed, err := changes.ParseSpec(x.conn.deployment.config.version, spec)
+	parsed, err := changes.ParseSpec(x.conn.set.Version, spec)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 // checkWatch refuses a change stream where the server or the session has none.
 func (x *exec) checkWatch() error {
 	switch {
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
@@ -69,7 +69,7 @@ func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, er
 	if _, err := m.storedLocked(x.command.full); err != nil {
 		return nil, err
 	}
-	events, err := changes.Open(spec, x.conn.deployment.config.version, x.command.db, x.command.coll, m.Data, m.Commit)
+	events, err := changes.Open(spec, x.conn.set.Version, x.command.db, x.command.coll, m.Data, m.Commit)
 	if err != nil {
 		return nil, x.executing("aggregate", err)
 	}

@@ -160,7 +160,7 @@ func (a *aggregation) inheritFor(x *exec) {
 
 // pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
 func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
-	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.deployment.config.version}
+	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.Version}
 }
 
 func (a *aggregation) parse(o pipeline.Options) error {
@@ -271,7 +271,7 @@ func (in *input) documents(x *exec) ([][]byte, error) {
 func (x *exec) context() pipeline.Context {
 	t := x.conn.member.Data.Newest()
 	cluster := query.Value{}
-	if !x.conn.deployment.config.standalone {
+	if !x.conn.set.Standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{

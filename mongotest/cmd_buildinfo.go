@@ -5,7 +5,7 @@ import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 // https://www.mongodb.com/docs/manual/reference/command/buildInfo/
 
 func cmdBuildInfo(x *exec) error {
-	v := x.conn.deployment.config.version
+	v := x.conn.set.Version
 	x.result.out = wire.AppendString(x.result.out, "version", v.String())
 	x.result.out = wire.AppendString(x.result.out, "gitVersion", "mongotest")
 	at, dst := wire.BeginArray(x.result.out, "modules")

@@ -79,7 +79,7 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	case "index":
 		return indexChange(e)
 	case store.ImagesOption:
-		if !x.conn.deployment.config.version.HasImages() {
+		if !x.conn.set.Version.HasImages() {
 			return nil, fields.Unknown("collMod", name)
 		}
 		on, err := store.ParseImages("collMod", query.Of(*e))

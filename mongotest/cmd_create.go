@@ -18,7 +18,7 @@ func cmdCreate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.conn.deployment.config.version.AtLeast(9, 0) {
+	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.conn.set.Version.AtLeast(9, 0) {
 		return mongoerr.Errorf(12392800, "Creation of a legacy system.buckets timeseries collection '%s' is not allowed when viewless timeseries "+
 			"feature flag is enabled", x.command.full)
 	}
@@ -60,19 +60,19 @@ func cmdCreate(x *exec) error {
 
 // optionField reads an option that is enforced; found says whether it was one of these that the version has.
 func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == store.ImagesOption && !x.conn.deployment.config.version.HasImages() {
+	if string(e.Key) == store.ImagesOption && !x.conn.set.Version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
-		if x.conn.deployment.config.version.AtLeast(5, 3) {
+		if x.conn.set.Version.AtLeast(5, 3) {
 			if o.Unclustered = (v.Type == bson.TypeBoolean || v.IsNumber()) && !v.True(); !o.Unclustered {
 				o.Clustered, err = store.ParseClustered(v)
 			}
 			return true, err
 		}
 	case "timeseries":
-		if x.conn.deployment.config.version.AtLeast(5, 0) {
+		if x.conn.set.Version.AtLeast(5, 0) {
 			if o.Timeseries, err = store.ParseTimeseries(v, x.fixesBuckets()); err == nil {
 				err = o.Timeseries.Check()
 			}
@@ -87,7 +87,7 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 }
 
 // fixesBuckets reports whether time-series collections have fixedBucketing.
-func (x *exec) fixesBuckets() bool { return x.conn.deployment.config.version.AtLeast(9, 0) }
+func (x *exec) fixesBuckets() bool { return x.conn.set.Version.AtLeast(9, 0) }
 
 func (x *exec) createLocked(o *store.Options, note *noted) error {
 	c, err := x.lookupLocked(x.command.full)
@@ -123,7 +123,7 @@ func (x *exec) createLocked(o *store.Options, note *noted) error {
 func (x *exec) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
-		if x.conn.deployment.config.version.AtLeast(9, 0) {
+		if x.conn.set.Version.AtLeast(9, 0) {
 			return fields.Unknown("create", "autoIndexId")
 		}
 		return nil
@@ -147,7 +147,7 @@ func (x *exec) createField(e *wire.Element) error {
 
 // alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
 func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
-	if x.result.within != nil || !x.conn.deployment.config.version.AtLeast(7, 0) {
+	if x.result.within != nil || !x.conn.set.Version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {

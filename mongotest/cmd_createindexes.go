@@ -101,7 +101,7 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
 	case v.IsNumber() && n > int64(x.conn.deployment.Members()):
 		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
@@ -238,7 +238,7 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.conn.deployment.config.standalone && x.conn.deployment.config.version.AtLeast(4, 4) {
+	if !x.conn.set.Standalone && x.conn.set.Version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {

@@ -106,7 +106,7 @@ func cmdKillOp(x *exec) error {
 
 // operationIDs reads the id of an operation or, since 8.3, several.
 func (x *exec) operationIDs(op query.Value) ([]int32, error) {
-	if !x.conn.deployment.config.version.AtLeast(8, 3) {
+	if !x.conn.set.Version.AtLeast(8, 3) {
 		return oldOperationID(op)
 	}
 	ops := []query.Value{op}

@@ -101,7 +101,7 @@ func cmdSetDefaultRWConcern(x *exec) error {
 	var concern writeconcern.Concern
 	var err error
 	if asked.read, err = defaultRead(read.Data); err == nil {
-		asked.write, err = concern.AsDefault(write.Data, x.conn.deployment.config.version)
+		asked.write, err = concern.AsDefault(write.Data, x.conn.set.Version)
 	}
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.conn.deployment.config.version.AtLeast(5, 0):
+	case d.write == nil && before.write != nil && x.conn.set.Version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	d.at, d.wall = x.conn.member.Data.Newest(), time.Now().UnixMilli()
@@ -138,14 +138,14 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 // checkDefaultLocked refuses the names of write concerns among which the default one is missing.
 func (m *member) checkDefaultLocked(modes setconfig.Modes) error {
 	var w writeconcern.Concern
-	_ = w.Parse(m.defaultsLocked().write, m.deployment.config.version) // it was checked when it was set
+	_ = w.Parse(m.defaultsLocked().write, m.Set.Version) // it was checked when it was set
 	return w.CheckName(modes)
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
 func (x *exec) keepsDefaults() error {
 	switch {
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
 	case x.conn.deployment.config.sharded && x.conn.mongos == nil:
 		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
@@ -196,7 +196,7 @@ func (x *exec) appendDefaults() {
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.conn.deployment.config.version.AtLeast(5, 0)
+	sources := x.conn.set.Version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
@@ -235,7 +235,7 @@ func (x *exec) applyDefaults() {
 		return
 	}
 	given := x.command.writeConcern
-	if err := x.command.writeConcern.Parse(d.write, x.conn.deployment.config.version); err != nil || given.Present {
+	if err := x.command.writeConcern.Parse(d.write, x.conn.set.Version); err != nil || given.Present {
 		x.command.writeConcern.Timeout = given.Timeout
 		return
 	}

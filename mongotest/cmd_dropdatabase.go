@@ -42,7 +42,7 @@ func cmdDropDatabase(x *exec) error {
 		}
 		return nil
 	})
-	if err == nil && existed && x.conn.deployment.config.version.TellsDropped() {
+	if err == nil && existed && x.conn.set.Version.TellsDropped() {
 		x.result.out = wire.AppendString(x.result.out, "dropped", x.command.db)
 	}
 	return err

@@ -33,7 +33,7 @@ func cmdDropIndexes(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns not found %s", x.command.full)
 		}
 		was = c.Def.Built()
-		gone, err := c.Def.Chosen(wanted, x.conn.deployment.config.version.NeedsIndexesToDrop())
+		gone, err := c.Def.Chosen(wanted, x.conn.set.Version.NeedsIndexesToDrop())
 		if err != nil || len(gone) == 0 {
 			return err
 		}

@@ -80,7 +80,7 @@ func (x *exec) beExplained(doc []byte) error {
 	c.spec = specs[c.name]
 	generic := command{db: c.db, stmtID: -1} // takes what every command may have, and is forgotten
 	for it.Next() {
-		if err := generic.genericOption(&it.Element, x.conn.deployment.config.version); err != nil {
+		if err := generic.genericOption(&it.Element, x.conn.set.Version); err != nil {
 			return err
 		}
 	}
@@ -158,6 +158,6 @@ func (x *exec) appendExplained(dst []byte) []byte {
 	at, dst = wire.BeginEmbedded(dst, "serverInfo")
 	n, _ := strconv.Atoi(port)
 	dst = wire.AppendInt32(wire.AppendString(dst, "host", host), "port", int32(n))
-	dst = wire.AppendString(dst, "version", x.conn.deployment.config.version.String())
+	dst = wire.AppendString(dst, "version", x.conn.set.Version.String())
 	return wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
 }

@@ -52,7 +52,7 @@ func cmdHello(x *exec) error {
 	if a.hasAwait != a.hasKnown {
 		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait && x.conn.deployment.config.version.HasTopologyVersion() {
+	if a.hasAwait && x.conn.set.Version.HasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
 			return err
 		}

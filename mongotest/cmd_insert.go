@@ -53,7 +53,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 			"cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
-	if !x.conn.deployment.config.version.StoresDollars() {
+	if !x.conn.set.Version.StoresDollars() {
 		if err := store.CheckInsertedNames(doc); err != nil {
 			return insertion{doc: slices.Clone(doc), err: err}
 		}

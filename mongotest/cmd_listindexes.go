@@ -45,7 +45,7 @@ func cmdListIndexes(x *exec) error {
 	}
 	docs := make([][]byte, len(def.Indexes))
 	for i, ix := range def.Indexes {
-		if docs[i] = ix.Listed(x.conn.deployment.config.version.ShowsSimpleCollation()); building {
+		if docs[i] = ix.Listed(x.conn.set.Version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}

@@ -50,7 +50,7 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 		tags = query.EmptyDocument
 	}
 	dst = wire.AppendDocument(dst, "tags", tags)
-	dst = wire.AppendInt64(dst, m.deployment.config.version.DelayField(), int64(c.Delay.Seconds()))
+	dst = wire.AppendInt64(dst, m.Set.Version.DelayField(), int64(c.Delay.Seconds()))
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.Votes)), at)
 }
 

@@ -56,7 +56,7 @@ func (x *exec) adminOfSet() error {
 	switch {
 	case x.command.db != "admin":
 		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NoReplicationEnabled, "not running with --replSet")
 	}
 	return nil

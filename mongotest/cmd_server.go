@@ -81,14 +81,14 @@ func cmdGetCmdLineOpts(x *exec) error {
 	}
 	_, port, _ := net.SplitHostPort(x.conn.server.addr)
 	argv := []string{x.conn.server.program(), "--port", port}
-	if x.conn.mongos == nil && !x.conn.deployment.config.standalone {
+	if x.conn.mongos == nil && !x.conn.set.Standalone {
 		argv = append(argv, "--replSet", x.conn.deployment.config.setName)
 	}
 	dst := wire.AppendStrings(x.result.out, "argv", argv)
 	parsed, dst := wire.BeginEmbedded(dst, "parsed")
 	at, dst := wire.BeginEmbedded(dst, "net")
 	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
-	if x.conn.mongos == nil && !x.conn.deployment.config.standalone {
+	if x.conn.mongos == nil && !x.conn.set.Standalone {
 		at, dst = wire.BeginEmbedded(dst, "replication")
 		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.deployment.config.setName), at)
 	}

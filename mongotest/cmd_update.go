@@ -81,7 +81,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
-			if !x.conn.deployment.config.version.AtLeast(8, 0) {
+			if !x.conn.set.Version.AtLeast(8, 0) {
 				return fields.Unknown("update.updates", "sort")
 			}
 			parts.sort = e.Value
@@ -284,7 +284,7 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 func (x *exec) apply(f *found, u *query.Update) ([]byte, error) {
 	x.result.match = f.match
 	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.result.match})
-	if err == nil && !x.conn.deployment.config.version.StoresDollars() {
+	if err == nil && !x.conn.set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(f.doc, after)
 	}
 	return after, err
@@ -321,7 +321,7 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 		x.result.match = query.Matching{Vars: q.vars, Work: x.work()}
 		return u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
 	})
-	if err == nil && !x.conn.deployment.config.version.StoresDollars() {
+	if err == nil && !x.conn.set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(nil, doc)
 	}
 	if err != nil {

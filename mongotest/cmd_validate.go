@@ -51,11 +51,11 @@ func (x *exec) checkValidate() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Running the validate command with { metadata: true } is not supported with any other options")
 	case on("checkBSONConformance") && on("repair"):
 		return both("checkBSONConformance", "{ repair: true }")
-	case on("background") && x.conn.deployment.config.standalone:
+	case on("background") && x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.CommandNotSupported,
 			"Running the validate command with { background: true } is not supported in standalone mode")
 	}
-	if x.conn.deployment.config.version.AtLeast(9, 0) {
+	if x.conn.set.Version.AtLeast(9, 0) {
 		for _, name := range []string{"hashPrefixes", "revealHashedIds"} {
 			if on(name) && !on("collHash") {
 				return mongoerr.Errorf(mongoerr.InvalidOptions, "Running the validate command with { %s: [] } requires {collHash: true}.", name)

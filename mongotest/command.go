@@ -32,7 +32,7 @@ func (x *exec) has(s *spec) bool {
 	if x.conn.mongos != nil {
 		wrong = atMember
 	}
-	return s.place != wrong && x.conn.deployment.config.version.Within(s.since, s.gone)
+	return s.place != wrong && x.conn.set.Version.Within(s.since, s.gone)
 }
 
 // command is a message, and the command that it was parsed to. Its slices lie in the connection's buffer.
@@ -127,14 +127,14 @@ func (x *exec) parse(doc []byte) error {
 	case x.conn.user == nil && x.conn.deployment.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
-		if err := checkComment(x.conn.deployment.config.version, c.name, c.comment); err != nil {
+		if err := checkComment(x.conn.set.Version, c.name, c.comment); err != nil {
 			return err
 		}
 	}
 	if err := c.api.Check(c.name); err != nil {
 		return err
 	}
-	if err := c.checkRawData(x.conn.deployment.config.version); err != nil {
+	if err := c.checkRawData(x.conn.set.Version); err != nil {
 		return err
 	}
 	if err := c.checkFields(); err != nil {
@@ -161,7 +161,7 @@ func (x *exec) generic(e *wire.Element) error {
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {
-			if err := checkDatabase(x.conn.deployment.config.version, string(text)); err != nil {
+			if err := checkDatabase(x.conn.set.Version, string(text)); err != nil {
 				return err
 			}
 			c.db, c.full = string(text), ""
@@ -189,7 +189,7 @@ func (x *exec) generic(e *wire.Element) error {
 	case "stmtIds":
 		c.stmtIDs = e.Array()
 	default:
-		return c.genericOption(e, x.conn.deployment.config.version)
+		return c.genericOption(e, x.conn.set.Version)
 	}
 	return nil
 }
@@ -233,9 +233,9 @@ func (x *exec) checkSession() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	case c.readConcern == snapshotConcern && x.conn.deployment.config.standalone:
+	case c.readConcern == snapshotConcern && x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.conn.deployment.config.version.AtLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.conn.set.Version.AtLeast(5, 0)):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
@@ -244,7 +244,7 @@ func (x *exec) checkSession() error {
 		return nil
 	case c.lsid == nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified")
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number cannot be negative")
@@ -278,7 +278,7 @@ func (x *exec) checkTransaction() error {
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case may.IsZero() || !x.conn.deployment.config.version.Has(may):
+	case may.IsZero() || !x.conn.set.Version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,

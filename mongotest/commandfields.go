@@ -62,7 +62,7 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 
 // since refuses a field that servers before a version do not have.
 func (x *exec) since(major, minor int32, command, field string) error {
-	if x.conn.deployment.config.version.AtLeast(major, minor) {
+	if x.conn.set.Version.AtLeast(major, minor) {
 		return nil
 	}
 	return fields.Unknown(command, field)

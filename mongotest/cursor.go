@@ -171,7 +171,7 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.conn.deployment.config.version.TellsPosition() {
+	if s, ok := c.feed.(*changeStream); ok && x.conn.set.Version.TellsPosition() {
 		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil

@@ -6,7 +6,7 @@ import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
 // mayStream reports whether the replies to one getMore may be many. A mongos answers each getMore once.
 func (x *exec) mayStream() bool {
-	return x.command.flags&wire.ExhaustAllowed != 0 && x.conn.mongos == nil && x.conn.deployment.config.version.AtLeast(4, 2)
+	return x.command.flags&wire.ExhaustAllowed != 0 && x.conn.mongos == nil && x.conn.set.Version.AtLeast(4, 2)
 }
 
 // streamBatches executes the getMore again and again, until its cursor has no more, an error is the answer or the connection ends.

@@ -189,7 +189,7 @@ func (x *exec) lookAt(e *explained) error {
 	if !query.Lookup(e.Sort, "$natural").Missing() {
 		e.Sort = nil
 	}
-	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.deployment.config.version.AtLeast(8, 0)
+	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.set.Version.AtLeast(8, 0)
 	e.Natural, e.Min, e.Max, e.Collated = e.hint.Natural, e.hint.Min, e.hint.Max, e.collation != nil
 	if e.Permits != nil {
 		e.Natural = 0

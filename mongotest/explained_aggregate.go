@@ -98,7 +98,7 @@ func (x *exec) appendStages(dst []byte, a *aggregation, plan *explain.Plan, take
 
 // cursorType writes that the cursor gives documents.
 func (x *exec) cursorType(dst []byte) []byte {
-	if !x.conn.deployment.config.version.AtLeast(8, 0) {
+	if !x.conn.set.Version.AtLeast(8, 0) {
 		return dst
 	}
 	return wire.AppendString(dst, "cursorType", "regular")

@@ -153,7 +153,7 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 
 // appName returns the application's name. From 4.4.7 on a fail point reads it from the first hello, before the command runs.
 func (x *exec) appName() string {
-	if fields.NewestName(x.command.name) == "hello" && x.conn.deployment.config.version.Has(version.Of(4, 4, 7)) {
+	if fields.NewestName(x.command.name) == "hello" && x.conn.set.Version.Has(version.Of(4, 4, 7)) {
 		if client := x.arg("client"); client.IsDocument() {
 			name := query.Lookup(query.Lookup(client.Data, "application").Data, "name")
 			return string(name.Text())

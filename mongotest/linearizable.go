@@ -8,7 +8,7 @@ import (
 // checkLinearizable refuses the read concern where it means nothing.
 func (x *exec) checkLinearizable() error {
 	switch {
-	case x.conn.deployment.config.standalone:
+	case x.conn.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 	case !x.command.spec.linearizes:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+

@@ -11,7 +11,7 @@ import (
 // checkOplog refuses to write into the oplog.
 func (x *exec) checkOplog(ns string) error {
 	switch {
-	case ns != store.OplogName || x.conn.deployment.config.standalone:
+	case ns != store.OplogName || x.conn.set.Standalone:
 		return nil
 	case x.command.name == "drop":
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")

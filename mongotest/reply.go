@@ -11,7 +11,7 @@ import (
 // writeFailure writes the reply's document for an error.
 func (x *exec) writeFailure(e *mongoerr.Error, point pointAction) {
 	x.result.out = wire.AppendDouble(x.result.out, "ok", 0)
-	name, message := x.conn.deployment.config.version.Express(e)
+	name, message := x.conn.set.Version.Express(e)
 	x.result.out = wire.AppendString(x.result.out, "errmsg", message)
 	x.result.out = wire.AppendInt32(x.result.out, "code", e.Code)
 	x.result.out = wire.AppendString(x.result.out, "codeName", name)
@@ -35,10 +35,10 @@ func (x *exec) finish() {
 		code := x.result.writeError.Code
 		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.WriteConcernErrorCode = code })
 	}
-	if x.conn.deployment.config.standalone {
+	if x.conn.set.Standalone {
 		return
 	}
-	if x.result.state && x.conn.mongos == nil && x.conn.deployment.config.version.HasTopologyVersion() {
+	if x.result.state && x.conn.mongos == nil && x.conn.set.Version.HasTopologyVersion() {
 		x.appendTopologyVersion()
 	}
 	x.appendTimes()

@@ -25,14 +25,14 @@ type variables struct {
 
 // noLet is the let of a command that has none.
 func (x *exec) noLet() *pipeline.Let {
-	let, _ := pipeline.ParseLet(nil, x.conn.deployment.config.version) // nothing in it can be wrong
+	let, _ := pipeline.ParseLet(nil, x.conn.set.Version) // nothing in it can be wrong
 	return let
 }
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
 	doc := e.Document()
-	if !x.conn.deployment.config.version.AtLeast(5, 0) {
+	if !x.conn.set.Version.AtLeast(5, 0) {
 		return unknownLet(command)
 	}
 	x.result.vars.raw = slices.Clone(doc) // a cursor may keep its values
@@ -61,7 +61,7 @@ func (x *exec) hooks() (query.Hooks, error) {
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
-	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.deployment.config.version); v.err != nil {
+	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.set.Version); v.err != nil {
 		return v.hooks, v.err
 	}
 	v.hooks = v.let.Hooks()

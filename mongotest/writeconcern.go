@@ -78,21 +78,21 @@ func (x *exec) replicatedLocked() bool {
 	if w.CheckName(x.conn.set.Modes) != nil {
 		return false // a new configuration does not have the mode
 	}
-	return m.Commit >= x.result.applied || x.conn.deployment.config.mutant.AcknowledgeBeforeMajority
+	return m.Commit >= x.result.applied || x.conn.set.Mutant.AcknowledgeBeforeMajority
 }
 
 func (x *exec) appendWriteConcernError() {
 	e := x.result.writeError
 	at, dst := wire.BeginEmbedded(x.result.out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
-	name, message := x.conn.deployment.config.version.Express(e)
+	name, message := x.conn.set.Version.Express(e)
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
 	info, dst := wire.BeginEmbedded(dst, "errInfo")
 	if e.Code == mongoerr.WriteConcernFailed {
 		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
-	dst = x.command.writeConcern.Append(dst, x.conn.deployment.config.version)
+	dst = x.command.writeConcern.Append(dst, x.conn.set.Version)
 	x.result.out = wire.EndDocument(wire.EndDocument(dst, info), at)
 }
 
@@ -127,10 +127,10 @@ func (x *exec) labelsOf(code Code) []string {
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
-		if x.conn.deployment.config.version.AtLeast(4, 2) {
+		if x.conn.set.Version.AtLeast(4, 2) {
 			return []string{"NonResumableChangeStreamError"}
 		}
-	case x.conn.deployment.config.version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
+	case x.conn.set.Version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
 		return []string{"ResumableChangeStreamError"}
 	}
 	return nil
@@ -143,5 +143,5 @@ func (x *exec) ends() bool { return x.command.spec != nil && x.command.spec.ends
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
 	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.ends()) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
-		x.conn.deployment.config.version.LabelsErrors()
+		x.conn.set.Version.LabelsErrors()
 }

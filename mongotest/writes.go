@@ -75,7 +75,7 @@ func (x *exec) appendOutcome(o *outcome) {
 // statements were not executed again.
 func (x *exec) appendWritten(retried []int32) {
 	dst := x.result.out
-	if !x.conn.deployment.config.standalone {
+	if !x.conn.set.Standalone {
 		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(x.result.term))
 		x.conn.set.Lock()
 		if e := x.conn.member.Data.Log.At(x.result.applied); e != nil {
@@ -119,7 +119,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 // refuses returns why the validator of a collection's options does not let a document be stored.
 func (x *exec) refuses(o *store.Options, before, after []byte) error {
 	_, err := x.memoizedLocked(memoKey{o, &after[0]}, func() ([]byte, error) {
-		return nil, o.Refuses(x.context(), before, after, x.conn.deployment.config.version.AtLeast(5, 0))
+		return nil, o.Refuses(x.context(), before, after, x.conn.set.Version.AtLeast(5, 0))
 	})
 	return err
 }
