@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -11,14 +12,14 @@ import (
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
-func (x *exec) writing(apply func() error) error {
+func (x *call) writing(apply func() error) error {
 	return x.writingUnits(func() error { return x.attemptLocked(x.result.entries, apply) })
 }
 
 // writingUnits is writing for a command that may write much. All that run writes, it writes in units.
-func (x *exec) writingUnits(run func() error) error {
-	rs, m := x.conn.deployment, x.conn.member
-	if rs.config.standalone {
+func (x *call) writingUnits(run func() error) error {
+	rs, m := x.client.cluster, x.client.member
+	if rs.set.Standalone {
 		if err := x.command.writeConcern.CheckStandalone(); err != nil {
 			return err
 		}
@@ -59,8 +60,8 @@ func (x *exec) writingUnits(run func() error) error {
 }
 
 // awaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
-func (x *exec) awaitUnlockLocked() error {
-	m := x.conn.member
+func (x *call) awaitUnlockLocked() error {
+	m := x.client.member
 	if err := x.awaitToWriteLocked(func() bool { return m.FsyncLocks == 0 }); err != nil {
 		return err
 	}
@@ -69,11 +70,11 @@ func (x *exec) awaitUnlockLocked() error {
 
 // awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
 // end the wait.
-func (x *exec) awaitToWriteLocked(free func() bool) error {
-	m, term := x.conn.member, x.conn.member.Term
-	over := func() bool { return free() || x.conn.epoch != m.Epoch || m.Role != replica.Primary || m.Term != term }
+func (x *call) awaitToWriteLocked(free func() bool) error {
+	m, term := x.client.member, x.client.member.Term
+	over := func() bool { return free() || x.client.epoch != m.Epoch || m.Role != replica.Primary || m.Term != term }
 	for !over() {
-		err := x.conn.set.AwaitLocked(replica.NewWaiter(over), x.conn.done, pollInterval)
+		err := x.client.set.AwaitLocked(replica.NewWaiter(over), x.client.done, pollInterval)
 		if errors.Is(err, replica.ErrTimeout) {
 			err = x.checkInterrupt()
 		}
@@ -85,8 +86,8 @@ func (x *exec) awaitToWriteLocked(free func() bool) error {
 }
 
 // writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
-func (x *exec) writableLocked() error {
-	m := x.conn.member
+func (x *call) writableLocked() error {
+	m := x.client.member
 	if err := x.awaitUnlockLocked(); err != nil || !x.command.hasTxn {
 		return err
 	}
@@ -108,52 +109,52 @@ func (x *exec) writableLocked() error {
 	return nil
 }
 
-func (x *exec) primaryLocked() error {
+func (x *call) primaryLocked() error {
 	switch {
-	case x.conn.epoch != x.conn.member.Epoch:
+	case x.client.epoch != x.client.member.Epoch:
 		return errHangUp
-	case x.conn.member.Role != replica.Primary:
+	case x.client.member.Role != replica.Primary:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil
 }
 
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
-func (x *exec) executedLocked(stmt int32) *store.Entry {
-	if !x.command.hasTxn || x.result.within != nil || x.conn.set.Mutant.NoDeduplication {
+func (x *call) executedLocked(stmt int32) *store.Entry {
+	if !x.command.hasTxn || x.result.within != nil || x.client.set.Mutant.NoDeduplication {
 		return nil
 	}
-	return x.conn.member.Data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
+	return x.client.member.Data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
 }
 
 // sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
-func (x *exec) sessionRefLocked(stmt int32) *store.SessionRef {
+func (x *call) sessionRefLocked(stmt int32) *store.SessionRef {
 	if !x.command.hasTxn {
 		return nil
 	}
-	return &store.SessionRef{LSID: x.conn.member.Data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
+	return &store.SessionRef{LSID: x.client.member.Data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
 }
 
 // storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
 // statement: a transaction is in the way.
-func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
+func (x *call) storeLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
 	e.NS = x.command.full
 	if err := x.appendLocked(e, stmt, note); err != nil || x.result.within != nil {
 		return err
 	}
-	if c := x.conn.member.Data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
+	if c := x.client.member.Data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
 		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
 			gone := &store.Entry{Kind: store.Remove, NS: x.command.full, Key: r.Key, Before: r.Doc}
 			gone.Concern(c.Def)
-			x.conn.member.AppendLocked(gone)
+			x.client.member.AppendLocked(gone)
 		}
 	}
 	return nil
 }
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
-func (x *exec) makeLocked(ns string) (*store.Definition, error) {
-	if x.result.within != nil && !x.conn.set.Version.AtLeast(4, 4) {
+func (x *call) makeLocked(ns string) (*store.Definition, error) {
+	if x.result.within != nil && !x.client.set.Version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := store.NewDefinition()
@@ -162,7 +163,7 @@ func (x *exec) makeLocked(ns string) (*store.Definition, error) {
 
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
-func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
+func (x *call) appendLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
 	if err := x.checkOplog(e.NS); err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 	case c != nil:
 		e.Concern(c.Def)
 		if e.Kind == store.Rename {
-			e.Change.Replaces(x.conn.member.Data.Collections[e.Change.To])
+			e.Change.Replaces(x.client.member.Data.Collections[e.Change.To])
 		}
 	case e.Kind == store.Create:
 		e.Concern(e.Change.After)
@@ -190,12 +191,12 @@ func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 		e.Concern(made)
 	}
 	if note != nil {
-		e.Outcome = &note.outcome
+		e.Outcome = &note.Outcome
 	}
 	if x.result.within != nil {
 		return x.conflicting(x.result.within.Write(e))
 	}
-	m := x.conn.member
+	m := x.client.member
 	if len(m.Open) > 0 {
 		if x.result.blocker = m.HeldLocked(e, m.LocksOf(e, c), nil); x.result.blocker != nil {
 			return errBlocked
@@ -209,7 +210,7 @@ func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 }
 
 // conflicting notes that a transaction cannot go on, so that it is the command that fails and not only a statement.
-func (x *exec) conflicting(err error) error {
+func (x *call) conflicting(err error) error {
 	if err != nil {
 		x.result.conflict = err
 	}
@@ -220,7 +221,7 @@ func (x *exec) conflicting(err error) error {
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
 // collectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
-func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
+func (x *call) collectionLocked(ns string) (*store.Collection, error) {
 	c, err := x.lookupLocked(ns)
 	if c.IsView() {
 		x.result.onView = true
@@ -231,20 +232,20 @@ func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
 
 // lookupLocked returns the collection or view of a namespace as the command sees it, nil if there is none: in its
 // transaction, at its read concern's snapshot, or as it is.
-func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
+func (x *call) lookupLocked(ns string) (*store.Collection, error) {
 	if x.result.within != nil {
 		c, err := x.result.within.Collection(ns)
 		return c, x.conflicting(err)
 	}
 	if ns == store.OplogName {
-		return x.conn.member.OplogLocked(x.result.seen), nil
+		return x.client.member.OplogLocked(x.result.seen), nil
 	}
-	return x.conn.member.Data.Snapshot(ns, x.result.seen), nil
+	return x.client.member.Data.Snapshot(ns, x.result.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
-func (x *exec) reading() error {
-	rs, m := x.conn.deployment, x.conn.member
+func (x *call) reading() error {
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	err := x.readableLocked()
 	if err == nil {
@@ -261,16 +262,16 @@ func (x *exec) reading() error {
 }
 
 // look returns what a read of the command's collection looks at, without the mutex.
-func (x *exec) look(q *criteria) (scan, error) {
+func (x *call) look(q *criteria) (scan, error) {
 	if err := x.reading(); err != nil {
 		return scan{}, err
 	}
-	defer x.conn.set.Unlock()
+	defer x.client.set.Unlock()
 	return x.scanLocked(q, (*store.Collection).Frozen)
 }
 
 // lookLocked settles what state of the data the command sees.
-func (x *exec) lookLocked() (err error) {
+func (x *call) lookLocked() (err error) {
 	switch {
 	case x.inTransaction():
 		if err := x.primaryLocked(); err != nil {
@@ -278,7 +279,7 @@ func (x *exec) lookLocked() (err error) {
 		}
 		return x.joinLocked()
 	case x.command.readConcern == majorityConcern:
-		x.result.seen, x.result.readAt = x.conn.member.Commit, x.readTimeLocked()
+		x.result.seen, x.result.readAt = x.client.member.Commit, x.readTimeLocked()
 	case x.command.readConcern == snapshotConcern:
 		x.result.seen, err = x.snapshotIndexLocked()
 	}
@@ -287,8 +288,8 @@ func (x *exec) lookLocked() (err error) {
 
 // snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
 // for other reads, unless the read concern names a time.
-func (x *exec) snapshotIndexLocked() (int64, error) {
-	m := x.conn.member
+func (x *call) snapshotIndexLocked() (int64, error) {
+	m := x.client.member
 	switch {
 	case x.command.atTime == 0 && x.inTransaction():
 		return m.Data.Log.Last(), nil
@@ -308,31 +309,31 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
-func (x *exec) inTime(err error) error {
+func (x *call) inTime(err error) error {
 	if errors.Is(err, replica.ErrTimeout) {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return err
 }
 
-func (x *exec) readableLocked() error {
+func (x *call) readableLocked() error {
 	switch {
-	case x.conn.epoch != x.conn.member.Epoch:
+	case x.client.epoch != x.client.member.Epoch:
 		return errHangUp
-	case x.conn.member.Role == replica.Primary:
+	case x.client.member.Role == replica.Primary:
 		return nil
 	case !x.command.secondaryOk:
 		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 	case x.command.readConcern == linearizableConcern:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
-	case !x.conn.member.Config.BearsData() || x.conn.member.Stale:
+	case !x.client.member.Config.BearsData() || x.client.member.Stale:
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil
 }
 
 // limit is how long the command may wait, negative if it may as long as it wants.
-func (x *exec) limit() time.Duration {
+func (x *call) limit() time.Duration {
 	if x.command.maxTime == 0 {
 		return -1
 	}

@@ -20,15 +20,15 @@ type privileges struct {
 }
 
 // controlled reports whether access control concerns the command.
-func (x *exec) controlled() bool { return x.conn.deployment.guarded.Load() && !x.conn.direct }
+func (x *call) controlled() bool { return x.client.cluster.guarded.Load() && !x.client.direct }
 
 // authorize refuses a command that the connection's user may not run.
-func (x *exec) authorize() error {
+func (x *call) authorize() error {
 	c := &x.command
-	if !x.controlled() || c.spec.greeting || c.spec.open && x.conn.user == nil {
+	if !x.controlled() || c.spec.greeting || c.spec.open && x.client.user == nil {
 		return nil
 	}
-	if x.findRights(); x.conn.user == nil {
+	if x.findRights(); x.client.user == nil {
 		if c.spec.open {
 			return nil
 		}
@@ -43,10 +43,10 @@ func (x *exec) authorize() error {
 }
 
 // permission is the command for those who know what it needs.
-func (x *exec) permission() *permission.Command {
+func (x *call) permission() *permission.Command {
 	return &permission.Command{
-		Name: x.command.name, DB: x.command.db, Body: x.command.raw, User: x.conn.user.Name, UserDB: x.conn.user.DB,
-		Roles: x.conn.privileges.roles, Privileges: x.conn.privileges.privileges,
+		Name: x.command.name, DB: x.command.db, Body: x.command.raw, User: x.client.user.Name, UserDB: x.client.user.DB,
+		Roles: x.client.privileges.roles, Privileges: x.client.privileges.privileges,
 		Documents: func(field string) [][]byte {
 			docs, _ := x.documents(field) // the command tells the error
 			return docs
@@ -54,14 +54,14 @@ func (x *exec) permission() *permission.Command {
 	}
 }
 
-func (x *exec) unauthorized() error {
+func (x *call) unauthorized() error {
 	return mongoerr.Errorf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", x.command.db,
 		query.DocumentText(permission.WithoutPassword(x.command.raw)))
 }
 
 // findRights looks up what the connection's user may do, if that may have changed. Who is no user any more is nobody.
-func (x *exec) findRights() {
-	c, rs := x.conn, x.conn.deployment
+func (x *call) findRights() {
+	c, rs := x.client, x.client.cluster
 	if c.user == nil || c.privileges.as == c.user && c.privileges.changed == rs.accountsChanged.Load() {
 		return
 	}
@@ -81,35 +81,35 @@ func (x *exec) findRights() {
 }
 
 // privileges are those of the connection's user.
-func (x *exec) privileges() []account.Privilege {
+func (x *call) privileges() []account.Privilege {
 	if !x.controlled() {
 		return everything
 	}
-	return x.conn.privileges.privileges
+	return x.client.privileges.privileges
 }
 
 var everything = []account.Privilege{{Resource: account.Resource{Any: true}, Actions: []string{"anyAction"}}}
 
 // allows reports whether the connection's user may do all actions on a resource.
-func (x *exec) allows(on account.Resource, actions ...string) bool {
+func (x *call) allows(on account.Resource, actions ...string) bool {
 	return account.Allows(x.privileges(), on, actions...)
 }
 
 // userName is the name of the connection's user, "" where there is no access control.
-func (x *exec) userName() string {
-	if !x.controlled() || x.conn.user == nil {
+func (x *call) userName() string {
+	if !x.controlled() || x.client.user == nil {
 		return ""
 	}
-	return x.conn.user.FullName()
+	return x.client.user.FullName()
 }
 
 // checkKill refuses to end a cursor of somebody else, without the right to.
-func (x *exec) checkKill(id int64) error {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	m := x.conn.member
-	if x.conn.mongos != nil {
-		m = x.conn.mongos.cursors[id]
+func (x *call) checkKill(id int64) error {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	m := x.client.member
+	if x.client.router != nil {
+		m = x.client.router.cursors[id]
 	}
 	if m == nil || m.cursors[id] == nil || x.mayKill(m.cursors[id]) {
 		return nil
@@ -118,17 +118,17 @@ func (x *exec) checkKill(id int64) error {
 }
 
 // mayList reports whether the connection's user may know of a database; with own only because of a privilege on it.
-func (x *exec) mayList(db string, own bool) bool {
+func (x *call) mayList(db string, own bool) bool {
 	return !own && x.allows(account.Cluster, "listDatabases") || account.Touches(x.privileges(), db)
 }
 
 // mayKill reports whether the connection's user may end a cursor.
-func (x *exec) mayKill(c *cursor) bool {
+func (x *call) mayKill(c *cursor) bool {
 	return c.user == x.userName() || x.allows(account.Cluster, "killAnyCursor") || x.allows(permission.InFull(c.ns), "killCursors")
 }
 
 // checkSessionsOfOthers refuses to kill sessions, other than some that the command names, without the right to kill any.
-func (x *exec) checkSessionsOfOthers(named int) error {
+func (x *call) checkSessionsOfOthers(named int) error {
 	if named > 0 || x.command.name != "killSessions" || x.allows(account.Cluster, "killAnySession") {
 		return nil
 	}

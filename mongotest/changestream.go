@@ -20,8 +20,8 @@ type changeStream struct {
 }
 
 // watch answers an aggregate that begins with $changeStream.
-func (x *exec) watch(a *aggregation, spec query.Value) error {
-	parsed, err := changes.ParseSpec(x.conn.set.Version, spec)
+func (x *call) watch(a *aggregation, spec query.Value) error {
+	parsed, err := changes.ParseSpec(x.client.set.Version, spec)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 		return err
 	}
 	c, err := x.openStreamLocked(a, parsed)
-	x.conn.set.Unlock()
+	x.client.set.Unlock()
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,9 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 }
 
 // checkWatch refuses a change stream where the server or the session has none.
-func (x *exec) checkWatch() error {
+func (x *call) checkWatch() error {
 	switch {
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
@@ -64,12 +64,12 @@ func (x *exec) checkWatch() error {
 }
 
 // openStreamLocked opens a change stream, unless it is to be one of a view.
-func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, error) {
-	m := x.conn.member
+func (x *call) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, error) {
+	m := x.client.member
 	if _, err := m.storedLocked(x.command.full); err != nil {
 		return nil, err
 	}
-	events, err := changes.Open(spec, x.conn.set.Version, x.command.db, x.command.coll, m.Data, m.Commit)
+	events, err := changes.Open(spec, x.client.set.Version, x.command.db, x.command.coll, m.Data, m.Commit)
 	if err != nil {
 		return nil, x.executing("aggregate", err)
 	}
@@ -77,7 +77,7 @@ func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, er
 }
 
 // next returns the next event for the client, nil if there is none yet.
-func (s *changeStream) next(x *exec) ([]byte, error) {
+func (s *changeStream) next(x *call) ([]byte, error) {
 	if fragment := s.Fragment(); fragment != nil {
 		return fragment, nil
 	}
@@ -113,13 +113,13 @@ func (s *changeStream) returned(event []byte) ([]byte, error) {
 }
 
 // event returns the next event that the pipeline has not seen.
-func (s *changeStream) event(x *exec) ([]byte, error) {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	return s.Next(x.conn.member.Data, x.conn.member.Commit)
+func (s *changeStream) event(x *call) ([]byte, error) {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	return s.Next(x.client.member.Data, x.client.member.Commit)
 }
 
-func (s *changeStream) newsLocked(x *exec) bool { return s.Behind(x.conn.member.Commit) }
+func (s *changeStream) newsLocked(x *call) bool { return s.Behind(x.client.member.Commit) }
 
 // over reports whether the stream has ended.
 func (s *changeStream) over() bool { return s.Ended() }
@@ -146,7 +146,7 @@ func (s eventSource) Stage(_, _, _ string, _ query.Value) ([][]byte, error) {
 }
 
 // watching reports whether the command reads a change stream.
-func (x *exec) watching() bool {
+func (x *call) watching() bool {
 	if x.command.name != "aggregate" {
 		return x.result.watches
 	}

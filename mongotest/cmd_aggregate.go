@@ -35,7 +35,7 @@ type aggregation struct {
 	explain bool  // tell the plan
 }
 
-func cmdAggregate(x *exec) error {
+func cmdAggregate(x *call) error {
 	collectionless := x.command.first.IsNumber()
 	switch n, ok := x.command.first.Integer(); {
 	case collectionless && (!ok || n != 1):
@@ -78,7 +78,7 @@ func cmdAggregate(x *exec) error {
 	return err
 }
 
-func (x *exec) answerAggregate(a *aggregation) error {
+func (x *call) answerAggregate(a *aggregation) error {
 	name, spec := a.First()
 	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {
 		return notInTransaction(name)
@@ -111,7 +111,7 @@ func notInTransaction(stage string) error {
 			"run within a multi-document transaction.", stage)
 }
 
-func (a *aggregation) field(x *exec, e *wire.Element) error {
+func (a *aggregation) field(x *call, e *wire.Element) error {
 	switch string(e.Key) {
 	case "pipeline":
 		if e.Type != bson.TypeArray {
@@ -147,7 +147,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 }
 
 // inheritFor gives the aggregation the collation of its collection, unless it reads changes.
-func (a *aggregation) inheritFor(x *exec) {
+func (a *aggregation) inheritFor(x *call) {
 	first := query.Lookup(query.Lookup(a.stages, "0").Data, changes.Stage)
 	if x.command.coll == "" || !first.Missing() {
 		return
@@ -159,8 +159,8 @@ func (a *aggregation) inheritFor(x *exec) {
 }
 
 // pipelineOptions is what a pipeline on a collection, or with "" on a database, depends on.
-func (x *exec) pipelineOptions(db, coll string) pipeline.Options {
-	return pipeline.Options{DB: db, Coll: coll, Version: x.conn.set.Version}
+func (x *call) pipelineOptions(db, coll string) pipeline.Options {
+	return pipeline.Options{DB: db, Coll: coll, Version: x.client.set.Version}
 }
 
 func (a *aggregation) parse(o pipeline.Options) error {
@@ -178,7 +178,7 @@ func (a *aggregation) parse(o pipeline.Options) error {
 }
 
 // aggregate runs the pipeline on what the read concern sees.
-func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
+func (x *call) aggregate(a *aggregation) ([][]byte, error) {
 	in, err := x.input(a)
 	if err != nil {
 		return nil, err
@@ -209,12 +209,12 @@ type input struct {
 }
 
 // input settles what the first stage gets.
-func (x *exec) input(a *aggregation) (input, error) {
+func (x *call) input(a *aggregation) (input, error) {
 	if err := x.reading(); err != nil {
 		return input{}, err
 	}
-	defer x.conn.set.Unlock()
-	x.result.seen = min(x.result.seen, x.conn.member.Data.Log.Last()) // the other collections are read later, as they are now
+	defer x.client.set.Unlock()
+	x.result.seen = min(x.result.seen, x.client.member.Data.Log.Last()) // the other collections are read later, as they are now
 	if a.Target() != nil {
 		if err := x.checkIndexLocked(a); err != nil {
 			return input{}, err
@@ -233,7 +233,7 @@ func (x *exec) input(a *aggregation) (input, error) {
 	return in, err
 }
 
-func (x *exec) inputLocked(a *aggregation) (input, error) {
+func (x *call) inputLocked(a *aggregation) (input, error) {
 	in := input{of: a, criteria: criteria{hint: a.hint, vars: x.result.vars.values}}
 	if err := in.filter.Parse(query.EmptyDocument); err != nil {
 		return in, err
@@ -258,7 +258,7 @@ func (x *exec) inputLocked(a *aggregation) (input, error) {
 }
 
 // documents returns the documents for the first stage.
-func (in *input) documents(x *exec) ([][]byte, error) {
+func (in *input) documents(x *call) ([][]byte, error) {
 	var docs [][]byte
 	err := x.find("aggregate", &in.criteria, in.scan, func(r *store.Record) bool {
 		docs = append(docs, r.Doc)
@@ -268,10 +268,10 @@ func (in *input) documents(x *exec) ([][]byte, error) {
 }
 
 // context is what expressions and stages may look at besides a document.
-func (x *exec) context() pipeline.Context {
-	t := x.conn.member.Data.Newest()
+func (x *call) context() pipeline.Context {
+	t := x.client.member.Data.Newest()
 	cluster := query.Value{}
-	if !x.conn.set.Standalone {
+	if !x.client.set.Standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{
@@ -282,7 +282,7 @@ func (x *exec) context() pipeline.Context {
 
 // source is what the other stages of a pipeline read of the server.
 type source struct {
-	x     *exec
+	x     *call
 	known map[string]contents // by namespace, so that each is the same for every document of the input
 }
 

@@ -1,11 +1,14 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/internal/mongo/wire"
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/buildInfo/
 
-func cmdBuildInfo(x *exec) error {
-	v := x.conn.set.Version
+func cmdBuildInfo(x *call) error {
+	v := x.client.set.Version
 	x.result.out = wire.AppendString(x.result.out, "version", v.String())
 	x.result.out = wire.AppendString(x.result.out, "gitVersion", "mongotest")
 	at, dst := wire.BeginArray(x.result.out, "modules")
@@ -17,6 +20,6 @@ func cmdBuildInfo(x *exec) error {
 	dst = wire.EndDocument(dst, at)
 	dst = wire.AppendInt32(dst, "bits", 64)
 	dst = wire.AppendBool(dst, "debug", false)
-	x.result.out = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
+	x.result.out = wire.AppendInt32(dst, "maxBsonObjectSize", query.MaxDocumentSize)
 	return nil
 }

@@ -55,7 +55,7 @@ type bulkOp struct {
 	delete    deleteStatement
 }
 
-func cmdBulkWrite(x *exec) error {
+func cmdBulkWrite(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func cmdBulkWrite(x *exec) error {
 	return err
 }
 
-func (x *exec) bulk() (*bulk, error) {
+func (x *call) bulk() (*bulk, error) {
 	b := &bulk{ordered: true, batchSize: maxBatch}
 	for i := range x.command.args {
 		e := &x.command.args[i]
@@ -127,7 +127,7 @@ func (x *exec) bulk() (*bulk, error) {
 	return b, nil
 }
 
-func (x *exec) bulkNamespaces() ([]string, error) {
+func (x *call) bulkNamespaces() ([]string, error) {
 	docs, err := x.documents("nsInfo")
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 }
 
 // parse reads an operation. An error that it returns is the command's; one that a statement keeps is its own.
-func (op *bulkOp) parse(x *exec, namespaces []string, doc []byte) error {
+func (op *bulkOp) parse(x *call, namespaces []string, doc []byte) error {
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'bulkWrite' is an unknown field.")
@@ -259,7 +259,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	return nil
 }
 
-func (op *bulkOp) finish(x *exec, f *bulkFields) error {
+func (op *bulkOp) finish(x *call, f *bulkFields) error {
 	switch op.name {
 	case "insert":
 		op.insertion = x.prepareInsertion(f.document)
@@ -289,7 +289,7 @@ func (op *bulkOp) checkRetry(retryable bool) {
 }
 
 // bulkLocked executes the operations and returns what the reply's cursor says of them.
-func (x *exec) bulkLocked(b *bulk) (docs [][]byte, err error) {
+func (x *call) bulkLocked(b *bulk) (docs [][]byte, err error) {
 	err = x.statementsLocked(len(b.ops), b.ordered, func(i int, o *outcome) bool {
 		op := &b.ops[i]
 		x.command.full = b.namespaces[op.namespace]
@@ -331,7 +331,7 @@ func (o *outcome) bulkReply(name string, i int) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-func (x *exec) appendBulk(b *bulk) {
+func (x *call) appendBulk(b *bulk) {
 	x.result.refused = b.errors > 0
 	dst := wire.AppendInt32(x.result.out, "nErrors", b.errors)
 	dst = wire.AppendInt32(dst, "nInserted", b.inserted)

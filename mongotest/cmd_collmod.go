@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -15,9 +16,9 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/collMod/
 
 // modifier is one thing that a collMod changes of a definition; it may add to the reply.
-type modifier func(x *exec, d *store.Definition) error
+type modifier func(x *call, d *store.Definition) error
 
-func cmdCollMod(x *exec) error {
+func cmdCollMod(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func cmdCollMod(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.modifyCollectionLocked(x.conn.member, changes, note)
+		err := x.modifyCollectionLocked(x.client.member, changes, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -39,7 +40,7 @@ func cmdCollMod(x *exec) error {
 	})
 }
 
-func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted) error {
+func (x *call) modifyCollectionLocked(m *member, changes []modifier, note *journal.Entry) error {
 	c := m.Data.Collections[x.command.full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
@@ -66,7 +67,7 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted
 }
 
 // asked returns the command's arguments.
-func (x *exec) asked() []byte {
+func (x *call) asked() []byte {
 	at, dst := wire.BeginDocument(nil)
 	for i := range x.command.args {
 		dst = wire.AppendElement(dst, x.command.args[i])
@@ -74,16 +75,16 @@ func (x *exec) asked() []byte {
 	return wire.EndDocument(dst, at)
 }
 
-func (x *exec) collModField(e *wire.Element) (modifier, error) {
+func (x *call) collModField(e *wire.Element) (modifier, error) {
 	switch name := string(e.Key); name {
 	case "index":
 		return indexChange(e)
 	case store.ImagesOption:
-		if !x.conn.set.Version.HasImages() {
+		if !x.client.set.Version.HasImages() {
 			return nil, fields.Unknown("collMod", name)
 		}
 		on, err := store.ParseImages("collMod", query.Of(*e))
-		return func(_ *exec, d *store.Definition) error {
+		return func(_ *call, d *store.Definition) error {
 			d.Options.Images = on
 			return nil
 		}, err
@@ -95,7 +96,7 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 		if o.Refused != nil {
 			return nil, o.Refused
 		}
-		return func(_ *exec, d *store.Definition) error {
+		return func(_ *call, d *store.Definition) error {
 			_, err := d.Options.Read("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
 			return err
 		}, nil
@@ -114,7 +115,7 @@ func cappedChange(e *wire.Element) (modifier, error) {
 	if err == nil && size && n < 1 {
 		err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", n)
 	}
-	return func(_ *exec, d *store.Definition) error {
+	return func(_ *call, d *store.Definition) error {
 		switch {
 		case !d.Options.Capped:
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Collection must be capped.")
@@ -205,7 +206,7 @@ func (im *indexModification) field(e *wire.Element) error {
 }
 
 // find returns the index that is meant.
-func (im *indexModification) find(x *exec, d *store.Definition) (*store.Index, error) {
+func (im *indexModification) find(x *call, d *store.Definition) (*store.Index, error) {
 	if im.pattern == nil {
 		if ix := d.Named(string(im.name.Text())); ix != nil {
 			return ix, nil
@@ -224,7 +225,7 @@ func (im *indexModification) find(x *exec, d *store.Definition) (*store.Index, e
 }
 
 // apply replaces the index that is meant by a changed one, and writes the old and the new settings into the reply.
-func (im *indexModification) apply(x *exec, d *store.Definition) error {
+func (im *indexModification) apply(x *call, d *store.Definition) error {
 	ix, err := im.find(x, d)
 	if err != nil {
 		return err

@@ -7,15 +7,15 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/connectionStatus/
 
-func cmdConnectionStatus(x *exec) error {
+func cmdConnectionStatus(x *call) error {
 	var roles []account.Role
 	var privileges []account.Privilege
 	info, dst := wire.BeginEmbedded(x.result.out, "authInfo")
 	users, dst := wire.BeginArray(dst, "authenticatedUsers")
-	if x.findRights(); x.conn.user != nil {
+	if x.findRights(); x.client.user != nil {
 		at, d := wire.BeginEmbedded(dst, "0")
-		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.user.Name), "db", x.conn.user.DB), at)
-		roles, privileges = x.conn.privileges.roles, x.conn.privileges.privileges
+		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.client.user.Name), "db", x.client.user.DB), at)
+		roles, privileges = x.client.privileges.roles, x.client.privileges.privileges
 	}
 	dst = wire.EndDocument(dst, users)
 	dst = account.AppendRoleList(dst, "authenticatedUserRoles", roles)

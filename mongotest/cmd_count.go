@@ -8,7 +8,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/count/
 
-func cmdCount(x *exec) error {
+func cmdCount(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func cmdCount(x *exec) error {
 }
 
 // matching returns what a count or distinct is about, in a collection or a view, and in which of the two.
-func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
+func (x *call) matching(s *search) (docs [][]byte, view bool, err error) {
 	p, err := x.look(&s.criteria)
 	if view = x.result.onView; view {
 		docs, err = x.readView(&s.criteria, "query", "")

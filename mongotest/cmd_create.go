@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -14,11 +15,11 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/create/
 
-func cmdCreate(x *exec) error {
+func cmdCreate(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.conn.set.Version.AtLeast(9, 0) {
+	if strings.HasPrefix(x.command.coll, "system.buckets.") && x.client.set.Version.AtLeast(9, 0) {
 		return mongoerr.Errorf(12392800, "Creation of a legacy system.buckets timeseries collection '%s' is not allowed when viewless timeseries "+
 			"feature flag is enabled", x.command.full)
 	}
@@ -59,20 +60,20 @@ func cmdCreate(x *exec) error {
 }
 
 // optionField reads an option that is enforced; found says whether it was one of these that the version has.
-func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == store.ImagesOption && !x.conn.set.Version.HasImages() {
+func (x *call) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == store.ImagesOption && !x.client.set.Version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
-		if x.conn.set.Version.AtLeast(5, 3) {
+		if x.client.set.Version.AtLeast(5, 3) {
 			if o.Unclustered = (v.Type == bson.TypeBoolean || v.IsNumber()) && !v.True(); !o.Unclustered {
 				o.Clustered, err = store.ParseClustered(v)
 			}
 			return true, err
 		}
 	case "timeseries":
-		if x.conn.set.Version.AtLeast(5, 0) {
+		if x.client.set.Version.AtLeast(5, 0) {
 			if o.Timeseries, err = store.ParseTimeseries(v, x.fixesBuckets()); err == nil {
 				err = o.Timeseries.Check()
 			}
@@ -87,9 +88,9 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 }
 
 // fixesBuckets reports whether time-series collections have fixedBucketing.
-func (x *exec) fixesBuckets() bool { return x.conn.set.Version.AtLeast(9, 0) }
+func (x *call) fixesBuckets() bool { return x.client.set.Version.AtLeast(9, 0) }
 
-func (x *exec) createLocked(o *store.Options, note *noted) error {
+func (x *call) createLocked(o *store.Options, note *journal.Entry) error {
 	c, err := x.lookupLocked(x.command.full)
 	if err != nil {
 		return err
@@ -111,19 +112,19 @@ func (x *exec) createLocked(o *store.Options, note *noted) error {
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.conn.member.Data.Collections.CheckView(x.command.full, o); err != nil {
+		if err := x.client.member.Data.Collections.CheckView(x.command.full, o); err != nil {
 			return err
 		}
 	}
-	x.conn.member.Data.Collate(o)
+	x.client.member.Data.Collate(o)
 	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.
-func (x *exec) createField(e *wire.Element) error {
+func (x *call) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
-		if x.conn.set.Version.AtLeast(9, 0) {
+		if x.client.set.Version.AtLeast(9, 0) {
 			return fields.Unknown("create", "autoIndexId")
 		}
 		return nil
@@ -146,8 +147,8 @@ func (x *exec) createField(e *wire.Element) error {
 }
 
 // alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
-func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
-	if x.result.within != nil || !x.conn.set.Version.AtLeast(7, 0) {
+func (x *call) alreadyThere(d *store.Definition, wanted *store.Options) error {
+	if x.result.within != nil || !x.client.set.Version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -27,7 +28,7 @@ type indexCreation struct {
 	there   bool // an index was already
 }
 
-func cmdCreateIndexes(x *exec) error {
+func cmdCreateIndexes(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func cmdCreateIndexes(x *exec) error {
 	return nil
 }
 
-func (x *exec) indexCreation() (*indexCreation, error) {
+func (x *call) indexCreation() (*indexCreation, error) {
 	c := &indexCreation{}
 	var specs []query.Value
 	for i := range x.command.args {
@@ -90,7 +91,7 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 }
 
 // commitQuorum checks how many members must be ready to commit the index. Here they always are, for building takes no time.
-func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
+func (x *call) commitQuorum(c *indexCreation, e *wire.Element) error {
 	v := query.Of(*e)
 	n := v.Clamped()
 	switch {
@@ -101,9 +102,9 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
-	case v.IsNumber() && n > int64(x.conn.deployment.Members()):
+	case v.IsNumber() && n > int64(len(x.client.cluster.members)):
 		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
 		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
@@ -112,7 +113,7 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	return nil
 }
 
-func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
+func (x *call) createIndexesLocked(c *indexCreation, note *journal.Entry) error {
 	coll, err := x.collectionLocked(x.command.full)
 	if err != nil {
 		return err
@@ -162,7 +163,7 @@ func (c *indexCreation) inherit(from *collation.Collation) (err error) {
 
 // withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at the wanted ones
 // first beside the indexes that are there, then beside one another.
-func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.Definition) ([]*store.Index, error) {
+func (x *call) withWanted(c *indexCreation, coll *store.Collection, def *store.Definition) ([]*store.Index, error) {
 	c.there = false
 	for _, ix := range c.wanted {
 		there, err := def.Admits(ix)
@@ -193,7 +194,7 @@ func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.D
 }
 
 // checkBuildable refuses new indexes that the collection or its documents do not allow.
-func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, added []*store.Index) error {
+func (x *call) checkBuildable(coll *store.Collection, def *store.Definition, added []*store.Index) error {
 	for _, ix := range added {
 		if def.Options.Timeseries != nil {
 			if err := ix.CheckTimeseries(); err != nil {
@@ -215,7 +216,7 @@ func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, add
 }
 
 // buildFailed says where an index could not be built: in a collection that was made for it nothing was begun.
-func (x *exec) buildFailed(coll *store.Collection, err error) error {
+func (x *call) buildFailed(coll *store.Collection, err error) error {
 	if coll == nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (x *exec) buildFailed(coll *store.Collection, err error) error {
 	return mongoerr.Because("Index build failed: "+store.NewUUID().String()+": Collection "+x.command.full+" ( "+coll.Def.UUID.String()+" )", err)
 }
 
-func (x *exec) appendIndexCreation(c *indexCreation) {
+func (x *call) appendIndexCreation(c *indexCreation) {
 	dst := wire.AppendInt32(x.result.out, "numIndexesBefore", int32(c.before))
 	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
 	if c.before != c.after || c.created {
@@ -238,7 +239,7 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.conn.set.Standalone && x.conn.set.Version.AtLeast(4, 4) {
+	if !x.client.set.Standalone && x.client.set.Version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {

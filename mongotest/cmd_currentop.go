@@ -12,7 +12,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/currentOp/
 
 // currentOp is the stage $currentOp with a filter: all fields that are not about the operations to look at.
-func cmdCurrentOp(x *exec) error {
+func cmdCurrentOp(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -26,10 +26,10 @@ func cmdCurrentOp(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.Lock()
+	x.client.set.Lock()
 	ops := x.operationsLocked(query.Value{})
-	locked := x.conn.mongos == nil && x.conn.member.FsyncLocks > 0
-	x.conn.set.Unlock()
+	locked := x.client.router == nil && x.client.member.FsyncLocks > 0
+	x.client.set.Unlock()
 	list, dst := wire.BeginArray(x.result.out, "inprog")
 	n := 0
 	for _, op := range ops {
@@ -52,10 +52,10 @@ func cmdCurrentOp(x *exec) error {
 
 // operationsLocked describes the command itself, those that have been evaluated for some 10 ms, and what is idle as far as the options of
 // $currentOp ask for it. On a mongos nothing is idle: its members tell that.
-func (x *exec) operationsLocked(options query.Value) [][]byte {
-	docs := append([][]byte{x.operation()}, x.conn.deployment.running.Descriptions()...)
-	m := x.conn.member
-	if m == nil || x.conn.mongos != nil {
+func (x *call) operationsLocked(options query.Value) [][]byte {
+	docs := append([][]byte{x.operation()}, x.client.cluster.running.Descriptions()...)
+	m := x.client.member
+	if m == nil || x.client.router != nil {
 		return docs
 	}
 	if v := query.Lookup(options.Data, "idleSessions"); v.Missing() || v.True() {
@@ -68,11 +68,11 @@ func (x *exec) operationsLocked(options query.Value) [][]byte {
 }
 
 // operation describes the command itself.
-func (x *exec) operation() []byte {
+func (x *call) operation() []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "type", "op")
-	dst = wire.AppendString(dst, "host", x.conn.server.addr)
-	dst = wire.AppendInt64(dst, "connectionId", x.conn.id)
+	dst = wire.AppendString(dst, "host", x.client.process.Addr)
+	dst = wire.AppendInt64(dst, "connectionId", x.client.id)
 	dst = wire.AppendBool(dst, "active", true)
 	dst = wire.AppendInt32(dst, "opid", x.result.id)
 	dst = wire.AppendString(dst, "op", "command")
@@ -84,7 +84,7 @@ func (x *exec) operation() []byte {
 // https://www.mongodb.com/docs/manual/reference/command/killOp/
 
 // killOp ends what currentOp tells of.
-func cmdKillOp(x *exec) error {
+func cmdKillOp(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -98,15 +98,15 @@ func cmdKillOp(x *exec) error {
 		return err
 	}
 	for _, id := range ids {
-		x.conn.deployment.running.Kill(id)
+		x.client.cluster.running.Kill(id)
 	}
 	x.result.out = wire.AppendString(x.result.out, "info", "attempting to kill op")
 	return nil
 }
 
 // operationIDs reads the id of an operation or, since 8.3, several.
-func (x *exec) operationIDs(op query.Value) ([]int32, error) {
-	if !x.conn.set.Version.AtLeast(8, 3) {
+func (x *call) operationIDs(op query.Value) ([]int32, error) {
+	if !x.client.set.Version.AtLeast(8, 3) {
 		return oldOperationID(op)
 	}
 	ops := []query.Value{op}

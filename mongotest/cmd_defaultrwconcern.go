@@ -76,7 +76,7 @@ func (d defaults) append(dst []byte) []byte {
 
 // https://www.mongodb.com/docs/manual/reference/command/getDefaultRWConcern/
 
-func cmdGetDefaultRWConcern(x *exec) error {
+func cmdGetDefaultRWConcern(x *call) error {
 	if err := x.keepsDefaults(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func cmdGetDefaultRWConcern(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/setDefaultRWConcern/
 
-func cmdSetDefaultRWConcern(x *exec) error {
+func cmdSetDefaultRWConcern(x *call) error {
 	if err := x.keepsDefaults(); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func cmdSetDefaultRWConcern(x *exec) error {
 	var concern writeconcern.Concern
 	var err error
 	if asked.read, err = defaultRead(read.Data); err == nil {
-		asked.write, err = concern.AsDefault(write.Data, x.conn.set.Version)
+		asked.write, err = concern.AsDefault(write.Data, x.client.set.Version)
 	}
 	if err != nil {
 		return err
@@ -113,25 +113,25 @@ func cmdSetDefaultRWConcern(x *exec) error {
 		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
 	})
 	if err == nil {
-		x.conn.deployment.defaulted.Store(true)
+		x.client.cluster.defaulted.Store(true)
 		x.appendDefaults()
 	}
 	return err
 }
 
 // setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
-func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
-	before := x.conn.member.defaultsLocked()
+func (x *call) setDefaultsLocked(d defaults, read, write bool) error {
+	before := x.client.member.defaultsLocked()
 	if !read {
 		d.read = before.read
 	}
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.conn.set.Version.AtLeast(5, 0):
+	case d.write == nil && before.write != nil && x.client.set.Version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = x.conn.member.Data.Newest(), time.Now().UnixMilli()
+	d.at, d.wall = x.client.member.Data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 
@@ -143,11 +143,11 @@ func (m *member) checkDefaultLocked(modes setconfig.Modes) error {
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
-func (x *exec) keepsDefaults() error {
+func (x *call) keepsDefaults() error {
 	switch {
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
-	case x.conn.deployment.config.sharded && x.conn.mongos == nil:
+	case x.client.cluster.sharded && x.client.router == nil:
 		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
 	}
 	return x.adminOnly()
@@ -177,26 +177,26 @@ func defaultRead(doc []byte) ([]byte, error) {
 }
 
 // keepLocked writes the defaults to where the set keeps them.
-func (x *exec) keepLocked(d defaults) error {
+func (x *call) keepLocked(d defaults) error {
 	_, dst := wire.BeginDocument(nil)
 	doc, key, err := store.Prepared(d.append(wire.AppendString(dst, "_id", defaultsID)))
 	if err != nil {
 		return err
 	}
-	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.conn.member.settingLocked(key), After: doc, Whole: true}
+	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.client.member.settingLocked(key), After: doc, Whole: true}
 	return x.appendLocked(e, -1, nil)
 }
 
 // appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
-func (x *exec) appendDefaults() {
-	x.conn.set.Lock()
-	d, majority := x.conn.member.defaultsLocked(), x.conn.set.MajorityByDefault
-	x.conn.set.Unlock()
+func (x *call) appendDefaults() {
+	x.client.set.Lock()
+	d, majority := x.client.member.defaultsLocked(), x.client.set.MajorityByDefault
+	x.client.set.Unlock()
 	local, readFrom, writeFrom := d.wall, "global", "global"
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.conn.set.Version.AtLeast(5, 0)
+	sources := x.client.set.Version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
@@ -221,13 +221,13 @@ func (x *exec) appendDefaults() {
 
 // applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
 // one; of the levels that may be a default only majority is another than none.
-func (x *exec) applyDefaults() {
-	if !x.conn.deployment.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
+func (x *call) applyDefaults() {
+	if !x.client.cluster.defaulted.Load() || x.client.member == nil || x.inTransaction() && !x.command.spec.ends {
 		return
 	}
-	x.conn.set.Lock()
-	d := x.conn.member.defaultsLocked()
-	x.conn.set.Unlock()
+	x.client.set.Lock()
+	d := x.client.member.defaultsLocked()
+	x.client.set.Unlock()
 	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
 		x.command.readConcern = majorityConcern
 	}
@@ -235,7 +235,7 @@ func (x *exec) applyDefaults() {
 		return
 	}
 	given := x.command.writeConcern
-	if err := x.command.writeConcern.Parse(d.write, x.conn.set.Version); err != nil || given.Present {
+	if err := x.command.writeConcern.Parse(d.write, x.client.set.Version); err != nil || given.Present {
 		x.command.writeConcern.Timeout = given.Timeout
 		return
 	}

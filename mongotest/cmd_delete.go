@@ -3,6 +3,7 @@ package mongotest
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -18,7 +19,7 @@ type deleteStatement struct {
 	err error
 }
 
-func cmdDelete(x *exec) error {
+func cmdDelete(x *call) error {
 	if err := x.targetOf("deletes"); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func cmdDelete(x *exec) error {
 	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.deleteOneLocked(&list[i], i, o) })
 }
 
-func (s *deleteStatement) parse(x *exec, doc []byte) error {
+func (s *deleteStatement) parse(x *call, doc []byte) error {
 	s.raw = doc
 	var filter []byte
 	err := fields.Delete.Document(doc, func(e *wire.Element) error {
@@ -77,7 +78,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 }
 
 // deleteOneLocked executes one statement and reports whether it went well.
-func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
+func (x *call) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	note := x.result.entries[i]
 	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
@@ -95,7 +96,7 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, o *outcome) error {
+func (x *call) removeMatchesLocked(s *deleteStatement, stmt int32, note *journal.Entry, o *outcome) error {
 	remove := func(f *found) error {
 		err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note)
 		if err == nil {

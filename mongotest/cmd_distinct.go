@@ -10,7 +10,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/distinct/
 
-func cmdDistinct(x *exec) error {
+func cmdDistinct(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}

@@ -7,14 +7,14 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/drop/
 
-func cmdDrop(x *exec) error {
+func cmdDrop(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		if c := x.conn.member.Data.Collections[x.command.full]; c != nil {
+		if c := x.client.member.Data.Collections[x.command.full]; c != nil {
 			if err := checkDropping(x.command.db, x.command.coll); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/dropDatabase/
 
-func cmdDropDatabase(x *exec) error {
+func cmdDropDatabase(x *call) error {
 	switch {
 	case x.command.first.Type == bson.TypeNull:
 		return fields.Missing("dropDatabase", "dropDatabase")
@@ -25,13 +25,13 @@ func cmdDropDatabase(x *exec) error {
 	case x.command.first.Clamped() != 1:
 		return mongoerr.Errorf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
-	if db := x.command.db; db == "admin" || db == "local" || db == "config" && x.conn.mongos != nil {
+	if db := x.command.db; db == "admin" || db == "local" || db == "config" && x.client.router != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Dropping the '%s' database is prohibited.", db)
 	}
 	existed := false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
+		for _, ns := range x.client.member.namespacesLocked(x.command.db) {
 			existed = true
 			if err := x.appendLocked(&store.Entry{Kind: store.Drop, NS: ns}, -1, note); err != nil {
 				return err
@@ -42,7 +42,7 @@ func cmdDropDatabase(x *exec) error {
 		}
 		return nil
 	})
-	if err == nil && existed && x.conn.set.Version.TellsDropped() {
+	if err == nil && existed && x.client.set.Version.TellsDropped() {
 		x.result.out = wire.AppendString(x.result.out, "dropped", x.command.db)
 	}
 	return err

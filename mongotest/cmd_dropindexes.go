@@ -11,7 +11,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/dropIndexes/
 
-func cmdDropIndexes(x *exec) error {
+func cmdDropIndexes(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func cmdDropIndexes(x *exec) error {
 	was, all := 0, store.IsStar(wanted)
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		c, err := x.conn.member.storedLocked(x.command.full)
+		c, err := x.client.member.storedLocked(x.command.full)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func cmdDropIndexes(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns not found %s", x.command.full)
 		}
 		was = c.Def.Built()
-		gone, err := c.Def.Chosen(wanted, x.conn.set.Version.NeedsIndexesToDrop())
+		gone, err := c.Def.Chosen(wanted, x.client.set.Version.NeedsIndexesToDrop())
 		if err != nil || len(gone) == 0 {
 			return err
 		}

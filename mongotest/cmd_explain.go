@@ -16,7 +16,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/explain/
 
-func cmdExplain(x *exec) error {
+func cmdExplain(x *call) error {
 	if !x.command.first.IsDocument() {
 		return fields.WrongType("explain", "explain", x.command.first.Type, "object")
 	}
@@ -36,7 +36,7 @@ func cmdExplain(x *exec) error {
 	return x.explain(level)
 }
 
-func (x *exec) verbosity() (explain.Verbosity, error) {
+func (x *call) verbosity() (explain.Verbosity, error) {
 	level := explain.AllPlans
 	for i := range x.command.args {
 		e := &x.command.args[i]
@@ -64,7 +64,7 @@ func (x *exec) verbosity() (explain.Verbosity, error) {
 var explainable = []string{"find", "count", "distinct", "findAndModify", "findandmodify", "update", "delete", "aggregate"}
 
 // beExplained makes the command the one that is to be explained.
-func (x *exec) beExplained(doc []byte) error {
+func (x *call) beExplained(doc []byte) error {
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return mongoerr.Errorf(mongoerr.BadValue, "explain command requires a nested object")
@@ -80,7 +80,7 @@ func (x *exec) beExplained(doc []byte) error {
 	c.spec = specs[c.name]
 	generic := command{db: c.db, stmtID: -1} // takes what every command may have, and is forgotten
 	for it.Next() {
-		if err := generic.genericOption(&it.Element, x.conn.set.Version); err != nil {
+		if err := generic.genericOption(&it.Element, x.client.set.Version); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (x *exec) beExplained(doc []byte) error {
 }
 
 // explain writes the plan of the command, which is the one that is to be explained.
-func (x *exec) explain(level explain.Verbosity) error {
+func (x *call) explain(level explain.Verbosity) error {
 	if err := x.explainedTarget(); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (x *exec) explain(level explain.Verbosity) error {
 }
 
 // explainedTarget reads the name of the collection. As in the real server, a missing field is found first.
-func (x *exec) explainedTarget() error {
+func (x *call) explainedTarget() error {
 	switch x.command.name {
 	case "update":
 		return x.targetOf("updates")
@@ -133,7 +133,7 @@ func (x *exec) explainedTarget() error {
 }
 
 // planOf finds the plan of a search, and runs it.
-func (x *exec) planOf(e *explained) (*explain.Plan, error) {
+func (x *call) planOf(e *explained) (*explain.Plan, error) {
 	if err := x.lookAt(e); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (x *exec) planOf(e *explained) (*explain.Plan, error) {
 }
 
 // appendExplained writes which command was explained, and by which server.
-func (x *exec) appendExplained(dst []byte) []byte {
+func (x *call) appendExplained(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "command")
 	dst = wire.AppendValue(dst, x.command.name, x.command.first.Type, x.command.first.Data)
 	for i := range x.command.args {
@@ -154,10 +154,10 @@ func (x *exec) appendExplained(dst []byte) []byte {
 		}
 	}
 	dst = wire.EndDocument(wire.AppendString(dst, "$db", x.command.db), at)
-	host, port, _ := net.SplitHostPort(x.conn.member.addr)
+	host, port, _ := net.SplitHostPort(x.client.member.Addr)
 	at, dst = wire.BeginEmbedded(dst, "serverInfo")
 	n, _ := strconv.Atoi(port)
 	dst = wire.AppendInt32(wire.AppendString(dst, "host", host), "port", int32(n))
-	dst = wire.AppendString(dst, "version", x.conn.set.Version.String())
+	dst = wire.AppendString(dst, "version", x.client.set.Version.String())
 	return wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
 }

@@ -30,7 +30,7 @@ type search struct {
 // firstBatch is how many documents the first batch of a find has unless the command says otherwise.
 const firstBatch = 101
 
-func cmdFind(x *exec) error {
+func cmdFind(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func cmdFind(x *exec) error {
 	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs, p.view.Collation()), reads: true})
 }
 
-func (x *exec) findInView(s *search) error {
+func (x *call) findInView(s *search) error {
 	docs, err := x.readView(&s.criteria, "filter", "projection")
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *search) ends(docs [][]byte, of query.Collation) bool {
 }
 
 // compileFind compiles what the command has of the language.
-func (s *search) compileFind(x *exec, filter []byte, projection query.Value) error {
+func (s *search) compileFind(x *call, filter []byte, projection query.Value) error {
 	if projection.Missing() && !s.tailable {
 		return s.compile(x, filter)
 	}
@@ -160,7 +160,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 }
 
 // projection compiles a projection of what a filter matches, which a positional one refers to.
-func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, error) {
+func (x *call) projection(v query.Value, f *query.Filter) (*query.Projection, error) {
 	hooks, err := x.hooks()
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, er
 }
 
 // search returns what matches in a scan, sorted, skipped and limited.
-func (x *exec) search(s *search, p scan) ([][]byte, error) {
+func (x *call) search(s *search, p scan) ([][]byte, error) {
 	list, err := x.matches(s, p)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (x *exec) search(s *search, p scan) ([][]byte, error) {
 }
 
 // matches returns what matches in a scan, as much of it as the search needs.
-func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
+func (x *call) matches(s *search, p scan) (list []*store.Record, err error) {
 	err = x.find(x.command.name, &s.criteria, p, func(r *store.Record) bool {
 		if s.searches() {
 			r = &store.Record{Key: r.Key, Doc: query.WithMeta(r.Doc, x.result.match.Found), ID: r.ID}
@@ -214,7 +214,7 @@ func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
 }
 
 // described returns what a find with returnKey or showRecordId returns instead of documents.
-func (x *exec) described(s *search, p scan, list []*store.Record) ([][]byte, error) {
+func (x *call) described(s *search, p scan, list []*store.Record) ([][]byte, error) {
 	ix := p.index
 	if _, byID := s.filter.ID(p.view.Collation()); p.view.Exists() && ix == nil && (byID || s.sort.Only("_id")) {
 		ix = p.view.Def.Indexes[0]

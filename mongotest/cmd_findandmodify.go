@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -34,7 +35,7 @@ type modified struct {
 	retried  int32       // the statement id, -1 if it was executed now
 }
 
-func cmdFindAndModify(x *exec) error {
+func cmdFindAndModify(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func cmdFindAndModify(x *exec) error {
 
 // modification parses the command. Of its arguments it keeps copies: its parts may be kept. With an error of the language in
 // it there is a modification.
-func (x *exec) modification() (*modification, error) {
+func (x *call) modification() (*modification, error) {
 	var f modification
 	filter, update := query.EmptyDocument, query.Value{}
 	var fields, arrayFilters query.Value
@@ -110,7 +111,7 @@ func (x *exec) modification() (*modification, error) {
 	return &f, f.compileAll(x, filter, update, arrayFilters, fields)
 }
 
-func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, fields query.Value) error {
+func (f *modification) compileAll(x *call, filter []byte, update, arrayFilters, fields query.Value) error {
 	if f.flaw != nil {
 		return f.flaw
 	}
@@ -162,7 +163,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	return err
 }
 
-func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error {
+func (x *call) modifyLocked(f *modification, note *journal.Entry, done *modified) error {
 	stmt := note.StatementID
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
@@ -233,7 +234,7 @@ func (f *modification) retold(e *store.Entry, done *modified) {
 	}
 }
 
-func (x *exec) appendModified(f *modification, done *modified) error {
+func (x *call) appendModified(f *modification, done *modified) error {
 	at, dst := wire.BeginEmbedded(x.result.out, "lastErrorObject")
 	dst = wire.AppendInt32(dst, "n", done.n)
 	if !f.remove {

@@ -8,7 +8,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/fsync/
 
-func cmdFsync(x *exec) error {
+func cmdFsync(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -17,14 +17,14 @@ func cmdFsync(x *exec) error {
 	case !lock.True():
 		x.result.out = wire.AppendInt32(x.result.out, "numFiles", 1)
 		return nil
-	case x.conn.mongos != nil:
+	case x.client.router != nil:
 		return fields.Unsupported("fsync", "lock")
 	}
-	m := x.conn.member
-	x.conn.set.Lock()
+	m := x.client.member
+	x.client.set.Lock()
 	m.FsyncLocks++
 	n := m.FsyncLocks
-	x.conn.set.Unlock()
+	x.client.set.Unlock()
 	x.result.out = wire.AppendString(x.result.out, "info", "now locked against writes, use db.fsyncUnlock() to unlock")
 	x.result.out = wire.AppendInt64(x.result.out, "lockCount", n)
 	x.result.out = wire.AppendString(x.result.out, "seeAlso", "http://dochub.mongodb.org/core/fsynccommand")
@@ -33,14 +33,14 @@ func cmdFsync(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/fsyncUnlock/
 
-func cmdFsyncUnlock(x *exec) error {
+func cmdFsyncUnlock(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	if x.conn.mongos != nil {
+	if x.client.router != nil {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: fsyncUnlock at a mongos is not supported")
 	}
-	rs, m := x.conn.deployment, x.conn.member
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if m.FsyncLocks == 0 {

@@ -15,7 +15,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/getMore/
 
-func cmdGetMore(x *exec) error {
+func cmdGetMore(x *call) error {
 	switch x.command.first.Type {
 	case bson.TypeInt64:
 	case bson.TypeNull:
@@ -52,7 +52,7 @@ func cmdGetMore(x *exec) error {
 }
 
 // nextBatch answers with what the cursor has next.
-func (x *exec) nextBatch(c *cursor, size int64) error {
+func (x *call) nextBatch(c *cursor, size int64) error {
 	docs, err := x.awaitBatch(c, size)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 const patience = time.Second
 
 // awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty.
-func (x *exec) awaitBatch(c *cursor, size int64) ([][]byte, error) {
+func (x *call) awaitBatch(c *cursor, size int64) ([][]byte, error) {
 	limit := patience
 	if x.command.maxTime > 0 {
 		limit = x.command.maxTime
@@ -91,15 +91,15 @@ func (x *exec) awaitBatch(c *cursor, size int64) ([][]byte, error) {
 }
 
 // awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
-func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) {
-	rs, m := x.conn.deployment, x.conn.member
+func (x *call) awaitNews(c *cursor, limit time.Duration) (more bool, err error) {
+	rs, m := x.client.cluster, x.client.member
 	rs.rest()
 	defer rs.active.Add(1)
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	w := replica.NewWaiter(func() bool {
 		switch {
-		case x.conn.epoch != m.Epoch:
+		case x.client.epoch != m.Epoch:
 			err = errHangUp // a mongos tells that otherwise than a cursor that was killed
 		case m.cursors[c.id] != c:
 			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
@@ -108,21 +108,21 @@ func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) 
 		}
 		return more || err != nil
 	})
-	if end := rs.set.AwaitLocked(w, x.conn.done, max(limit, 0)); errors.Is(end, errHangUp) {
+	if end := rs.set.AwaitLocked(w, x.client.done, max(limit, 0)); errors.Is(end, errHangUp) {
 		return false, errHangUp
 	}
 	return more, err
 }
 
 // takeCursor returns a cursor that nobody else may use until returnCursor.
-func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	if x.conn.epoch != x.conn.member.Epoch {
+func (x *call) takeCursor(id int64, ns string) (*cursor, error) {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	if x.client.epoch != x.client.member.Epoch {
 		return nil, errHangUp
 	}
-	c := x.conn.member.cursors[id]
-	if x.conn.mongos != nil && x.conn.mongos.cursors[id] == nil {
+	c := x.client.member.cursors[id]
+	if x.client.router != nil && x.client.router.cursors[id] == nil {
 		c = nil // it was opened through another one
 	}
 	switch {
@@ -143,10 +143,10 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	if x.command.timed && !c.await {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
-	if err := c.origin.checkLocked(x.conn.member); err != nil {
-		delete(x.conn.member.cursors, id)
-		if x.conn.mongos != nil {
-			delete(x.conn.mongos.cursors, id)
+	if err := c.origin.checkLocked(x.client.member); err != nil {
+		delete(x.client.member.cursors, id)
+		if x.client.router != nil {
+			delete(x.client.router.cursors, id)
 		}
 		return nil, err
 	}
@@ -162,32 +162,37 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 }
 
 // returnCursor ends the use of a cursor, which is forgotten unless it is kept.
-func (x *exec) returnCursor(c *cursor, keep bool) {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+func (x *call) returnCursor(c *cursor, keep bool) {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	c.pinned = false
-	if !keep && x.conn.member.cursors[c.id] == c {
-		delete(x.conn.member.cursors, c.id)
-		if x.conn.mongos != nil {
-			delete(x.conn.mongos.cursors, c.id)
+	if !keep && x.client.member.cursors[c.id] == c {
+		delete(x.client.member.cursors, c.id)
+		if x.client.router != nil {
+			delete(x.client.router.cursors, c.id)
 		}
 	}
 }
 
 // dropCursor forgets a cursor and reports whether it was there.
-func (x *exec) dropCursor(id int64) bool {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	m := x.conn.member
-	if x.conn.mongos != nil {
-		m = x.conn.mongos.cursors[id]
-		delete(x.conn.mongos.cursors, id)
+func (x *call) dropCursor(id int64) bool {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	m := x.client.member
+	if x.client.router != nil {
+		m = x.client.router.cursors[id]
+		delete(x.client.router.cursors, id)
 	}
 	if m == nil {
 		return false
 	}
 	_, ok := m.cursors[id]
 	delete(m.cursors, id)
-	x.conn.set.ChangedLocked() // who waits for more of it
+	x.client.set.ChangedLocked() // who waits for more of it
 	return ok
+}
+
+// mayStream reports whether the replies to one getMore may be many. A mongos answers each getMore once.
+func (x *call) mayStream() bool {
+	return x.command.flags&wire.ExhaustAllowed != 0 && x.client.router == nil && x.client.set.Version.AtLeast(4, 2)
 }

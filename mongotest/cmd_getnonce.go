@@ -8,7 +8,7 @@ import (
 )
 
 // cmdGetNonce returns a number for a mechanism that no server has any more. Servers have the command until 6.0.
-func cmdGetNonce(x *exec) error {
+func cmdGetNonce(x *call) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}

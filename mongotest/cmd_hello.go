@@ -10,13 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
-	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/hello/
-
-const query16MiB = query.MaxDocumentSize
 
 // helloArgs is what a hello may ask.
 type helloArgs struct {
@@ -143,8 +139,8 @@ func (x *exec) awaitChange(a *helloArgs) error {
 	if !known || a.counter < counter {
 		return nil
 	}
-	rs.rest() // who waits for a change is idle
-	defer rs.active.Add(1)
+	rs.cluster.rest() // who waits for a change is idle
+	defer rs.cluster.active.Add(1)
 	t := time.NewTimer(a.await)
 	defer t.Stop()
 	select {
@@ -160,7 +156,7 @@ func (x *exec) awaitChange(a *helloArgs) error {
 func (x *exec) stream() error {
 	a, err := x.helloArgs()
 	for more := true; err == nil && more; {
-		id := x.conn.deployment.replies.Add(1)
+		id := x.conn.deployment.cluster.replies.Add(1)
 		at, out := wire.BeginMsg(x.result.out[:0], id, x.result.id, wire.MoreToCome)
 		x.result.id, x.result.out = id, out
 		if more, err = x.streamOne(&a); err != nil {
@@ -223,7 +219,7 @@ func (x *exec) appendHello() {
 	if v.HasTopologyVersion() {
 		dst = appendTopologyVersion(dst, s.process.ProcessID, s.process.Counter)
 	}
-	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
+	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query.MaxDocumentSize)
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
 	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
@@ -232,80 +228,4 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
 	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())
 	x.result.out = wire.AppendBool(dst, "readOnly", false)
-}
-
-// appendMembershipLocked writes what only a member of a set says.
-func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
-	rs := m.deployment
-	dst = wire.AppendBool(dst, writable, m.Role == replica.Primary)
-	dst = wire.AppendBool(dst, "secondary", m.Role == replica.Secondary && m.Config.BearsData() && !m.Stale)
-	if m.Config.Removed {
-		dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
-		return wire.AppendBool(dst, "isreplicaset", true)
-	}
-	dst = rs.appendHosts(dst)
-	dst = wire.AppendString(dst, "setName", rs.config.setName)
-	dst = wire.AppendInt32(dst, "setVersion", int32(rs.set.ConfigVersion))
-	dst = m.Config.AppendShown(dst, rs.config.version)
-	if p := m.PrimaryLocked(); p != nil {
-		dst = wire.AppendString(dst, "primary", rs.memberOf(p).addr)
-	}
-	dst = wire.AppendString(dst, "me", m.addr)
-	if m.Role == replica.Primary {
-		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(m.Term))
-	}
-	return m.appendLastWriteLocked(dst)
-}
-
-// appendHosts writes who can be elected, who cannot and who only votes, but for those that are hidden.
-func (rs *Deployment) appendHosts(dst []byte) []byte {
-	var hosts, passives, arbiters []string
-	for _, m := range rs.members {
-		switch {
-		case m.Config.Hidden || m.Config.Removed:
-		case m.Config.Arbiter:
-			arbiters = append(arbiters, m.addr)
-		case m.Config.Priority == 0:
-			passives = append(passives, m.addr)
-		default:
-			hosts = append(hosts, m.addr)
-		}
-	}
-	dst = wire.AppendStrings(dst, "hosts", hosts)
-	if len(passives) > 0 {
-		dst = wire.AppendStrings(dst, "passives", passives)
-	}
-	if len(arbiters) > 0 {
-		dst = wire.AppendStrings(dst, "arbiters", arbiters)
-	}
-	return dst
-}
-
-func (m *member) appendLastWriteLocked(dst []byte) []byte {
-	at, dst := wire.BeginEmbedded(dst, "lastWrite")
-	last, committed := m.opTimes()
-	dst = appendOpTime(dst, "opTime", last)
-	dst = wire.AppendDateTime(dst, "lastWriteDate", last.Wall())
-	dst = appendOpTime(dst, "majorityOpTime", committed)
-	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.Wall())
-	return wire.EndDocument(dst, at)
-}
-
-// opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
-func (m *member) opTimes() (last, committed *store.Entry) {
-	last, committed = m.Data.Log.Tail(), m.Data.Log.At(m.Commit)
-	if last == nil {
-		last = &store.Entry{}
-	}
-	if committed == nil {
-		committed = last
-	}
-	return last, committed
-}
-
-func appendOpTime(dst []byte, key string, e *store.Entry) []byte {
-	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendTimestamp(dst, "ts", e.TS.Seconds(), e.TS.Increment())
-	dst = wire.AppendInt64(dst, "t", e.Term)
-	return wire.EndDocument(dst, at)
 }

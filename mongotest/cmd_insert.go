@@ -19,7 +19,7 @@ type insertion struct {
 	err   error
 }
 
-func cmdInsert(x *exec) error {
+func cmdInsert(x *call) error {
 	if err := x.targetOf("documents"); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func cmdInsert(x *exec) error {
 	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.insertOneLocked(&list[i], i, o) })
 }
 
-func (x *exec) prepareInsertion(doc []byte) insertion {
+func (x *call) prepareInsertion(doc []byte) insertion {
 	if err := query.CheckDocument(doc); err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
@@ -53,7 +53,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 			"cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
-	if !x.conn.set.Version.StoresDollars() {
+	if !x.client.set.Version.StoresDollars() {
 		if err := store.CheckInsertedNames(doc); err != nil {
 			return insertion{doc: slices.Clone(doc), err: err}
 		}
@@ -66,7 +66,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 }
 
 // insertOneLocked executes one statement and reports whether it went well.
-func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
+func (x *call) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	note := x.result.entries[i]
 	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
@@ -95,7 +95,7 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 }
 
 // keyLocked returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
-func (x *exec) keyLocked(plain string, doc []byte) (string, error) {
+func (x *call) keyLocked(plain string, doc []byte) (string, error) {
 	c, err := x.collectionLocked(x.command.full)
 	if c == nil || c.Def.Options.Collation == nil || c.Def.Options.Timeseries != nil {
 		return plain, err
@@ -104,7 +104,7 @@ func (x *exec) keyLocked(plain string, doc []byte) (string, error) {
 }
 
 // measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
-func (x *exec) measuredLocked(in *insertion) error {
+func (x *call) measuredLocked(in *insertion) error {
 	c, err := x.collectionLocked(x.command.full)
 	if c == nil || c.Def.Options.Timeseries == nil {
 		return err

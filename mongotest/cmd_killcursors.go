@@ -10,7 +10,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/killCursors/
 
-func cmdKillCursors(x *exec) error {
+func cmdKillCursors(x *call) error {
 	if err := x.cursorCollection(); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func cmdKillCursors(x *exec) error {
 
 // cursorCollection is collectionName for killCursors: the cursors of a database's commands have a collection such as "$cmd.aggregate",
 // and the real server takes any name with a dollar.
-func (x *exec) cursorCollection() error {
+func (x *call) cursorCollection() error {
 	c := &x.command
 	if text := string(c.first.Text()); c.first.Type == bson.TypeString && strings.Contains(text, "$") && !strings.HasPrefix(text, ".") {
 		c.coll, c.full = text, c.db+"."+text

@@ -7,7 +7,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/listCollections/
 
-func cmdListCollections(x *exec) error {
+func cmdListCollections(x *call) error {
 	filter, nameOnly, size := query.EmptyDocument, false, int64(1<<31)
 	for i := range x.command.args {
 		e := &x.command.args[i]
@@ -32,7 +32,7 @@ func cmdListCollections(x *exec) error {
 	return x.listCollections(f, nameOnly, size)
 }
 
-func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
+func (x *call) listCollections(f *matcher, nameOnly bool, size int64) error {
 	docs, err := x.collectionInfos(f, nameOnly)
 	if err != nil {
 		return err
@@ -43,13 +43,13 @@ func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
 	return err
 }
 
-func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
+func (x *call) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.conn.set.Unlock()
+	defer x.client.set.Unlock()
 	var docs, list [][]byte
-	m := x.conn.member
+	m := x.client.member
 	for _, ns := range m.namespacesLocked(x.command.db) {
 		if !x.arg("authorizedCollections").True() || x.allows(permission.InFull(ns), "find") {
 			list = append(list, m.Data.Collections[ns].Def.Info(ns[len(x.command.db)+1:], nameOnly))

@@ -12,7 +12,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
 
-func cmdListDatabases(x *exec) error {
+func cmdListDatabases(x *call) error {
 	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
@@ -41,9 +41,9 @@ func cmdListDatabases(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	sizes := x.conn.member.databasesLocked()
-	x.conn.set.Unlock()
-	list := slices.DeleteFunc(withSystem(sizes, x.conn.mongos != nil), func(d databaseSize) bool { return !x.mayList(d.name, authorized) })
+	sizes := x.client.member.databasesLocked()
+	x.client.set.Unlock()
+	list := slices.DeleteFunc(withSystem(sizes, x.client.router != nil), func(d databaseSize) bool { return !x.mayList(d.name, authorized) })
 	return x.appendDatabases(list, f, nameOnly)
 }
 
@@ -79,7 +79,7 @@ func (m *member) databasesLocked() []databaseSize {
 	return list
 }
 
-func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) error {
+func (x *call) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) error {
 	at, dst := wire.BeginArray(x.result.out, "databases")
 	i, total := 0, int64(0)
 	for _, d := range list {

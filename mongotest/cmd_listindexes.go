@@ -10,7 +10,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/listIndexes/
 
-func cmdListIndexes(x *exec) error {
+func cmdListIndexes(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -32,11 +32,11 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	var def *store.Definition
-	c, err := x.conn.member.storedLocked(x.command.full)
+	c, err := x.client.member.storedLocked(x.command.full)
 	if c != nil {
 		def = c.Def
 	}
-	x.conn.set.Unlock()
+	x.client.set.Unlock()
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func cmdListIndexes(x *exec) error {
 	}
 	docs := make([][]byte, len(def.Indexes))
 	for i, ix := range def.Indexes {
-		if docs[i] = ix.Listed(x.conn.set.Version.ShowsSimpleCollation()); building {
+		if docs[i] = ix.Listed(x.client.set.Version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}

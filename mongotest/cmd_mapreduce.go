@@ -12,7 +12,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/mapReduce/
 
 // cmdMapReduce runs an aggregation that does the same, as real servers do since 4.4.
-func cmdMapReduce(x *exec) error {
+func cmdMapReduce(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func cmdMapReduce(x *exec) error {
 	return x.answerMapReduce(&a, &out)
 }
 
-func (x *exec) answerMapReduce(a *aggregation, out *mapReduceOut) error {
+func (x *call) answerMapReduce(a *aggregation, out *mapReduceOut) error {
 	if t := a.Target(); t != nil {
 		if err := x.checkTarget(t); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (x *exec) answerMapReduce(a *aggregation, out *mapReduceOut) error {
 	return nil
 }
 
-func (x *exec) mapReduceField(a *aggregation, m *javascript.MapReduce, out *mapReduceOut, e *wire.Element) (err error) {
+func (x *call) mapReduceField(a *aggregation, m *javascript.MapReduce, out *mapReduceOut, e *wire.Element) (err error) {
 	v := query.Of(*e)
 	switch name := string(e.Key); name {
 	case "map":

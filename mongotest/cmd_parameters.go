@@ -13,7 +13,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/getParameter/
 
-func cmdGetParameter(x *exec) error {
+func cmdGetParameter(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -31,9 +31,9 @@ func cmdGetParameter(x *exec) error {
 			}
 		}
 	}
-	x.conn.set.Lock()
-	known := x.conn.server.process.Parameters.Clone()
-	x.conn.set.Unlock()
+	x.client.set.Lock()
+	known := x.client.process.Parameters.Clone()
+	x.client.set.Unlock()
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		asked := slices.ContainsFunc(x.command.args, func(e wire.Element) bool { return string(e.Key) == name })
@@ -50,16 +50,16 @@ func cmdGetParameter(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/setParameter/
 
-func cmdSetParameter(x *exec) error {
+func cmdSetParameter(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
 	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	known := x.conn.server.process.Parameters
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	known := x.client.process.Parameters
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		if err := known.Check(string(e.Key), query.Of(*e)); err != nil {
@@ -70,8 +70,8 @@ func cmdSetParameter(x *exec) error {
 	for i := range x.command.args {
 		known.Set(string(x.command.args[i].Key), query.Of(x.command.args[i]))
 	}
-	if x.conn.member != nil && !x.arg(parameter.TTLSleep).Missing() {
-		x.conn.set.AwakenLocked(x.conn.member.Member)
+	if x.client.member != nil && !x.arg(parameter.TTLSleep).Missing() {
+		x.client.set.AwakenLocked(x.client.member.Member)
 	}
 	x.result.out = wire.AppendValue(x.result.out, "was", was.Type, was.Data)
 	return nil

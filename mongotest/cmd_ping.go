@@ -2,4 +2,4 @@ package mongotest
 
 // https://www.mongodb.com/docs/manual/reference/command/ping/
 
-func cmdPing(*exec) error { return nil }
+func cmdPing(*call) error { return nil }

@@ -13,7 +13,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/planCacheClear/
 
 // This server caches no plans, so there is nothing to clear.
-func cmdPlanCacheClear(x *exec) error {
+func cmdPlanCacheClear(x *call) error {
 	c, err := x.plannedCollection()
 	if err == nil && c != nil {
 		_, err = x.clearedShape()
@@ -23,16 +23,16 @@ func cmdPlanCacheClear(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/planCacheListFilters/
 
-func cmdPlanCacheListFilters(x *exec) error {
+func cmdPlanCacheListFilters(x *call) error {
 	c, err := x.filteredCollection()
 	if err != nil {
 		return err
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	var list planfilter.Filters
 	if c != nil {
-		list = x.conn.member.planFilters[c.Def.UUID]
+		list = x.client.member.planFilters[c.Def.UUID]
 	}
 	x.result.out = list.Append(x.result.out)
 	return nil
@@ -40,7 +40,7 @@ func cmdPlanCacheListFilters(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/planCacheSetFilter/
 
-func cmdPlanCacheSetFilter(x *exec) error {
+func cmdPlanCacheSetFilter(x *call) error {
 	c, err := x.filteredCollection()
 	switch {
 	case err != nil:
@@ -56,16 +56,16 @@ func cmdPlanCacheSetFilter(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	all := x.conn.member.planFilters
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	all := x.client.member.planFilters
 	all[c.Def.UUID] = all[c.Def.UUID].Set(planfilter.Filter{Query: *q, Indexes: indexes})
 	return nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/planCacheClearFilters/
 
-func cmdPlanCacheClearFilters(x *exec) error {
+func cmdPlanCacheClearFilters(x *call) error {
 	c, err := x.filteredCollection()
 	if err != nil || c == nil {
 		return err
@@ -74,9 +74,9 @@ func cmdPlanCacheClearFilters(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	all := x.conn.member.planFilters
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	all := x.client.member.planFilters
 	if q == nil {
 		delete(all, c.Def.UUID)
 	} else {
@@ -86,7 +86,7 @@ func cmdPlanCacheClearFilters(x *exec) error {
 }
 
 // filteredCollection returns the collection whose index filters the command is about, nil if there is none.
-func (x *exec) filteredCollection() (*store.Collection, error) {
+func (x *call) filteredCollection() (*store.Collection, error) {
 	if x.command.first.Type == bson.TypeString && len(x.command.first.Text()) == 0 {
 		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", x.command.db)
 	}
@@ -94,14 +94,14 @@ func (x *exec) filteredCollection() (*store.Collection, error) {
 }
 
 // plannedCollection returns the collection whose plans the command is about, nil if there is none.
-func (x *exec) plannedCollection() (*store.Collection, error) {
+func (x *call) plannedCollection() (*store.Collection, error) {
 	if err := x.collectionName(); err != nil {
 		return nil, err
 	}
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.conn.set.Unlock()
+	defer x.client.set.Unlock()
 	c, err := x.lookupLocked(x.command.full)
 	if c.IsView() {
 		return nil, store.NotOnView(x.command.full)
@@ -110,7 +110,7 @@ func (x *exec) plannedCollection() (*store.Collection, error) {
 }
 
 // clearedShape reads the query of a command that clears what belongs to it, nil if the command clears everything.
-func (x *exec) clearedShape() (*planfilter.Query, error) {
+func (x *call) clearedShape() (*planfilter.Query, error) {
 	sort, projection, collation := x.arg("sort"), x.arg("projection"), x.arg("collation")
 	switch q := x.arg("query"); {
 	case !q.Missing():
@@ -122,7 +122,7 @@ func (x *exec) clearedShape() (*planfilter.Query, error) {
 }
 
 // shapedQuery reads a query as a find of it would.
-func (x *exec) shapedQuery() (*planfilter.Query, error) {
+func (x *call) shapedQuery() (*planfilter.Query, error) {
 	filter, sort, projection, own := x.arg("query"), x.arg("sort"), x.arg("projection"), x.arg("collation")
 	switch {
 	case filter.Missing():
@@ -142,7 +142,7 @@ func (x *exec) shapedQuery() (*planfilter.Query, error) {
 }
 
 // compiledShape refuses a query that a find would refuse.
-func (x *exec) compiledShape(filter, sort, projection, own query.Value) (*planfilter.Query, error) {
+func (x *call) compiledShape(filter, sort, projection, own query.Value) (*planfilter.Query, error) {
 	var s search
 	if !own.Missing() {
 		if err := s.parseCollation(&wire.Element{Type: own.Type, Value: own.Data}); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -20,7 +21,7 @@ type renaming struct {
 	dropTarget bool
 }
 
-func cmdRenameCollection(x *exec) error {
+func cmdRenameCollection(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func cmdRenameCollection(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.renameLocked(x.conn.member, r, note)
+		err := x.renameLocked(x.client.member, r, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -44,7 +45,7 @@ func cmdRenameCollection(x *exec) error {
 	})
 }
 
-func (x *exec) renaming() (*renaming, error) {
+func (x *call) renaming() (*renaming, error) {
 	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
@@ -97,7 +98,7 @@ func (r *renaming) check() error {
 }
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
-func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
+func (x *call) renameLocked(m *member, r *renaming, note *journal.Entry) error {
 	c := m.Data.Collections[r.from]
 	switch {
 	case c.IsView():

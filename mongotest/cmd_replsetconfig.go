@@ -7,18 +7,18 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetConfig/
 
-func cmdReplSetGetConfig(x *exec) error {
+func cmdReplSetGetConfig(x *call) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "config")
-	dst = wire.AppendString(dst, "_id", rs.config.setName)
+	dst = wire.AppendString(dst, "_id", rs.setName)
 	dst = wire.AppendInt32(dst, "version", int32(rs.set.ConfigVersion))
 	dst = wire.AppendInt64(dst, "term", rs.set.TermLocked())
 	list, dst := wire.BeginArray(dst, "members")
@@ -40,7 +40,7 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 	c := &m.Config
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendInt32(dst, "_id", int32(c.ID))
-	dst = wire.AppendString(dst, "host", m.addr)
+	dst = wire.AppendString(dst, "host", m.Addr)
 	dst = wire.AppendBool(dst, "arbiterOnly", c.Arbiter)
 	dst = wire.AppendBool(dst, "buildIndexes", true)
 	dst = wire.AppendBool(dst, "hidden", c.Hidden)
@@ -54,7 +54,7 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.Votes)), at)
 }
 
-func (rs *Deployment) appendSettings(dst []byte) []byte {
+func (rs *cluster) appendSettings(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "settings")
 	for _, s := range fixedSettings {
 		if s.name == "chainingAllowed" {

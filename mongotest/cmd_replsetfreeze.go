@@ -10,7 +10,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
 
-func cmdReplSetFreeze(x *exec) error {
+func cmdReplSetFreeze(x *call) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func cmdReplSetFreeze(x *exec) error {
 	if !ok || seconds < 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
 	}
-	rs, m := x.conn.deployment, x.conn.member
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if m.Role == replica.Primary {

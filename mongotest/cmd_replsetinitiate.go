@@ -64,8 +64,8 @@ func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
 		}
 	} else {
 		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
-		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.addr)
-		c.Members = []setconfig.HostedMember{{Host: x.conn.member.addr, Member: setconfig.New(0)}}
+		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.Addr)
+		c.Members = []setconfig.HostedMember{{Host: x.conn.member.Addr, Member: setconfig.New(0)}}
 	}
 	if c.Name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
@@ -93,14 +93,14 @@ func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 		closeListeners(joining)
 		return err
 	}
-	x.conn.member.addr = c.Members[self].Host
+	x.conn.member.Addr = c.Members[self].Host
 	rs.set.ElectionTimeout = time.Duration(c.Timeout) * time.Millisecond
 	if c.Modes != nil {
 		rs.set.Modes = c.Modes
 	}
 	rs.admitLocked(joining)
 	for _, m := range c.Members {
-		rs.serverAtLocked(m.Host).member.Config = m.Member
+		rs.cluster.memberNamedLocked(m.Host).Config = m.Member
 	}
 	rs.set.BeginLocked(x.conn.member.Member, func() {})
 	return nil
@@ -108,7 +108,7 @@ func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
 
 // selfLocked returns which of a configuration's members this server is.
 func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
-	isSelf := func(host string) bool { return host == m.addr }
+	isSelf := func(host string) bool { return host == m.Addr }
 	if rs.config.processes != nil {
 		isSelf = rs.config.processes.IsSelf
 	}
@@ -133,24 +133,24 @@ func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
 
 // prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
 // servers or leaves out known ones.
-func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial) ([]*member, error) {
-	var joining []*member
+func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial) ([]*server, error) {
+	var joining []*server
 	var unknown []string
 	for i, m := range c.Members {
 		switch {
-		case i == self || rs.serverAtLocked(m.Host) != nil:
+		case i == self || rs.cluster.memberNamedLocked(m.Host) != nil:
 		case rs.config.processes == nil:
 			unknown = append(unknown, m.Host+" failed with Connection refused")
 		default:
-			member := newMember(rs, len(rs.members)+len(joining))
-			member.Config.Removed = true
-			member.addr = m.Host
-			joining = append(joining, member)
+			s := newMember(rs, len(rs.cluster.members)+len(joining))
+			s.member.Config.Removed = true
+			s.process.Addr = m.Host
+			joining = append(joining, s)
 		}
 	}
-	for _, m := range rs.members {
-		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.addr }) {
-			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
+	for _, m := range rs.cluster.members {
+		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.Addr }) {
+			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.Addr)
 		}
 	}
 	if unknown != nil {
@@ -163,25 +163,25 @@ func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial)
 const quorumTimeout = 10 * time.Second
 
 // joinLocked is join without the mutex, which is taken again also where Processes.Join ends the goroutine.
-func (rs *Deployment) joinLocked(joining []*member) error {
+func (rs *Deployment) joinLocked(joining []*server) error {
 	rs.set.Unlock()
 	defer rs.set.Lock()
 	return rs.join(joining)
 }
 
 // join makes other processes hand their clients on to members that stand for them.
-func (rs *Deployment) join(joining []*member) error {
+func (rs *Deployment) join(joining []*server) error {
 	if len(joining) == 0 {
 		return nil
 	}
 	list := make([]JoiningMember, len(joining))
-	for i, m := range joining {
+	for i, s := range joining {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return noQuorum(err.Error())
 		}
-		m.listener = l
-		list[i] = JoiningMember{Member: m.Index, Address: m.addr, Served: l.Addr().String()}
+		s.listener = l
+		list[i] = JoiningMember{Member: s.member.Index, Address: s.process.Addr, Served: l.Addr().String()}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
 	defer cancel()
@@ -191,10 +191,10 @@ func (rs *Deployment) join(joining []*member) error {
 	return nil
 }
 
-func closeListeners(members []*member) {
-	for _, m := range members {
-		if m.listener != nil {
-			_ = m.listener.Close()
+func closeListeners(servers []*server) {
+	for _, s := range servers {
+		if s.listener != nil {
+			_ = s.listener.Close()
 		}
 	}
 }
@@ -206,10 +206,10 @@ func noQuorum(reasons ...string) error {
 }
 
 // admitLocked makes members part of the set and begins to serve their clients.
-func (rs *Deployment) admitLocked(joining []*member) {
-	for _, m := range joining {
-		rs.addMemberLocked(m)
-		rs.wg.Go(m.Replicate)
-		rs.wg.Go(func() { rs.acceptAll(m.listener, func(nc net.Conn) bool { return rs.accept(&m.server, nc) }) })
+func (rs *Deployment) admitLocked(joining []*server) {
+	for _, s := range joining {
+		rs.addMemberLocked(s)
+		rs.wg.Go(s.member.Replicate)
+		rs.wg.Go(func() { rs.acceptAll(s.listener, func(nc net.Conn) bool { return rs.accept(s, nc) }) })
 	}
 }

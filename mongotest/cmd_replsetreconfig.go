@@ -16,7 +16,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetReconfig/
 
-func cmdReplSetReconfig(x *exec) error {
+func cmdReplSetReconfig(x *call) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
@@ -33,17 +33,17 @@ func cmdReplSetReconfig(x *exec) error {
 	if err := query.CheckDocument(x.command.first.Data); err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
 		return err
 	}
-	if x.conn.member.Role != replica.Primary && !force {
+	if x.client.member.Role != replica.Primary && !force {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
-			"writable PRIMARY. Current state %s;", x.conn.member.StateLocked())
+			"writable PRIMARY. Current state %s;", x.client.member.StateLocked())
 	}
-	r := newReconfiguration(x.conn.member, force)
+	r := newReconfiguration(x.client.member, force)
 	if err := r.read(slices.Clone(x.command.first.Data)); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func cmdReplSetReconfig(x *exec) error {
 
 // reconfiguration is a configuration that is to replace the set's.
 type reconfiguration struct {
-	rs      *Deployment
+	rs      *cluster
 	self    *member // where the command is run
 	force   bool
 	version int64
@@ -67,7 +67,7 @@ type reconfiguration struct {
 
 // newReconfiguration returns one with no members and the settings' defaults.
 func newReconfiguration(self *member, force bool) *reconfiguration {
-	r := &reconfiguration{rs: self.deployment, self: self, force: force, timeout: 10 * time.Second}
+	r := &reconfiguration{rs: self.cluster, self: self, force: force, timeout: 10 * time.Second}
 	for _, m := range r.rs.members {
 		r.members = append(r.members, setconfig.Member{ID: m.Config.ID, Removed: true})
 	}
@@ -91,10 +91,10 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	v := query.Of(*e)
 	switch name := string(e.Key); name {
 	case "_id":
-		if string(v.Text()) != r.rs.config.setName {
+		if string(v.Text()) != r.rs.setName {
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 				"New and old configurations differ in replica set name; old was %s, and new is %s",
-				r.rs.config.setName, v.Text())
+				r.rs.setName, v.Text())
 		}
 	case "version":
 		r.version, _ = v.Integer()
@@ -119,8 +119,8 @@ func (r *reconfiguration) field(e *wire.Element) error {
 // member reads one of the members. It must be one of the set's servers: there are no others.
 func (r *reconfiguration) member(doc []byte) error {
 	host := query.Lookup(doc, "host")
-	s := r.rs.serverAtLocked(string(host.Text()))
-	if s == nil || s.member == nil {
+	m := r.rs.memberNamedLocked(string(host.Text()))
+	if m == nil {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
 	}
 	c := setconfig.New(-1)
@@ -136,10 +136,10 @@ func (r *reconfiguration) member(doc []byte) error {
 	if err := c.Check(); err != nil {
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", err.Message)
 	}
-	if err := r.unique(s.member, &c); err != nil {
+	if err := r.unique(m, &c); err != nil {
 		return err
 	}
-	r.members[s.member.Index] = c
+	r.members[m.Index] = c
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (r *reconfiguration) unique(m *member, c *setconfig.Member) error {
 	case c.ID < 0 || c.ID > 255:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.ID)
 	case !r.members[m.Index].Removed:
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same host field, %s", m.addr)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same host field, %s", m.Addr)
 	}
 	for i := range r.members {
 		if !r.members[i].Removed && r.members[i].ID == c.ID {
@@ -213,7 +213,7 @@ func (r *reconfiguration) checkLocked() error {
 	} else if r.version <= rs.set.ConfigVersion {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 			"New replica set configuration version and term must be greater than old, but %s is not "+
-				"greater than %s for replica set %s", r.named(r.version), r.named(rs.set.ConfigVersion), rs.config.setName)
+				"greater than %s for replica set %s", r.named(r.version), r.named(rs.set.ConfigVersion), rs.setName)
 	}
 	if err := setconfig.CheckAll(r.members); err != nil {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
@@ -229,11 +229,11 @@ func (r *reconfiguration) checkLocked() error {
 	case mine.Removed:
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 			"No host described in new configuration with %s for replica set %s maps to this node",
-			r.named(r.version), rs.config.setName)
+			r.named(r.version), rs.setName)
 	case !r.force && !mine.Electable():
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 			"This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
-				"%s for replica set %s", r.self.addr, mine.ID, r.named(r.version), rs.config.setName)
+				"%s for replica set %s", r.self.Addr, mine.ID, r.named(r.version), rs.setName)
 	case !r.force:
 		return r.checkQuorumLocked()
 	}
@@ -258,15 +258,15 @@ func (r *reconfiguration) checkChangesLocked() error {
 		case was.ID != is.ID:
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 				"New and old configurations both have members with host of %s but in the new "+
-					"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
-				is.ID, was.ID, r.rs.config.setName)
+					"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.Addr,
+				is.ID, was.ID, r.rs.setName)
 		case was.Arbiter != is.Arbiter:
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
 				"New and old configurations differ in the setting of the arbiterOnly field for member "+
-					"%s; to make this change, remove then re-add the member", m.addr)
+					"%s; to make this change, remove then re-add the member", m.Addr)
 		}
 		if is.Arbiter && !is.Removed && m.Data.Log.Last() > 0 {
-			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
+			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.Addr)
 		}
 	}
 	if changed > 1 && !r.force {
@@ -286,9 +286,9 @@ func (r *reconfiguration) checkQuorumLocked() error {
 		}
 		voters++
 		if r.self.Linked(m.Member) && m.Linked(r.self.Member) {
-			there = append(there, m.addr)
+			there = append(there, m.Addr)
 		} else {
-			missing = append(missing, m.addr)
+			missing = append(missing, m.Addr)
 		}
 	}
 	if len(there) > voters/2 {

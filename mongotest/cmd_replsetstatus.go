@@ -12,17 +12,17 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetStatus/
 
-func cmdReplSetGetStatus(x *exec) error {
+func cmdReplSetGetStatus(x *call) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs, m := x.conn.deployment, x.conn.member
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.result.out, "set", rs.config.setName)
+	dst := wire.AppendString(x.result.out, "set", rs.setName)
 	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "myState", int32(m.StateLocked()))
 	dst = wire.AppendInt64(dst, "term", m.Term)
@@ -47,10 +47,10 @@ func cmdReplSetGetStatus(x *exec) error {
 }
 
 // appendSource writes whom a member fetches from, nil for nobody.
-func (rs *Deployment) appendSource(dst []byte, from *replica.Member) []byte {
+func (rs *cluster) appendSource(dst []byte, from *replica.Member) []byte {
 	host, id := "", int64(-1)
 	if from != nil {
-		host, id = rs.memberOf(from).addr, from.Config.ID
+		host, id = rs.memberOf(from).Addr, from.Config.ID
 	}
 	dst = wire.AppendString(dst, "syncSourceHost", host)
 	return wire.AppendInt32(dst, "syncSourceId", int32(id))
@@ -74,7 +74,7 @@ func (m *member) appendOpTimes(dst []byte) []byte {
 func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendInt32(dst, "_id", int32(other.Config.ID))
-	dst = wire.AppendString(dst, "name", other.addr)
+	dst = wire.AppendString(dst, "name", other.Addr)
 	health, state, uptime := 1.0, other.StateLocked(), time.Since(other.Started)
 	heard := m.Reaches(other.Member)
 	if !heard {
@@ -92,13 +92,13 @@ func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byt
 	if heard {
 		source, _ = other.SourceLocked()
 	}
-	dst = wire.AppendString(m.deployment.appendSource(dst, source), "infoMessage", "")
+	dst = wire.AppendString(m.cluster.appendSource(dst, source), "infoMessage", "")
 	if heard && other.Role == replica.Primary {
 		seconds := other.Elected.Unix()
 		dst = wire.AppendTimestamp(dst, "electionTime", uint32(seconds), 1)
 		dst = wire.AppendDateTime(dst, "electionDate", seconds*1000)
 	}
-	dst = m.deployment.appendConfigLocked(dst, heard)
+	dst = m.cluster.appendConfigLocked(dst, heard)
 	if other == m {
 		dst = wire.AppendBool(dst, "self", true)
 		dst = wire.AppendString(dst, "lastHeartbeatMessage", "")
@@ -135,7 +135,7 @@ func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
 	last := other.Started.Add(time.Since(other.Started).Truncate(heartbeats))
 	received, message := last, ""
 	if !heard {
-		received, message = other.Started, "Error connecting to "+other.addr
+		received, message = other.Started, "Error connecting to "+other.Addr
 	}
 	dst = wire.AppendDateTime(dst, "lastHeartbeat", last.UnixMilli())
 	dst = wire.AppendDateTime(dst, "lastHeartbeatRecv", received.UnixMilli())
@@ -144,13 +144,13 @@ func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
 }
 
 // appendConfigLocked writes which configuration a member has, if it is heard of. The term is known since 4.4.
-func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
+func (rs *cluster) appendConfigLocked(dst []byte, heard bool) []byte {
 	version, term := rs.set.ConfigVersion, rs.set.TermLocked()
 	if !heard {
 		version, term = -1, -1
 	}
 	dst = wire.AppendInt32(dst, "configVersion", int32(version))
-	if rs.config.version.AtLeast(4, 4) {
+	if rs.set.Version.AtLeast(4, 4) {
 		dst = query.AppendSmallest(dst, "configTerm", term)
 	}
 	return dst

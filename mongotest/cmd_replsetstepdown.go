@@ -10,7 +10,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/
 
-func cmdReplSetStepDown(x *exec) error {
+func cmdReplSetStepDown(x *call) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
@@ -42,22 +42,33 @@ func cmdReplSetStepDown(x *exec) error {
 	if period := time.Duration(freeze) * time.Second; period < limit {
 		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
-	rs, m := x.conn.deployment, x.conn.member
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	if m.Role != replica.Primary || x.conn.epoch != m.Epoch {
+	if m.Role != replica.Primary || x.client.epoch != m.Epoch {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
 	}
-	return rs.set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.conn.done)
+	return rs.set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.client.done)
 }
 
 // adminOfSet refuses a command that only the admin database of a set's member takes.
-func (x *exec) adminOfSet() error {
+func (x *call) adminOfSet() error {
 	switch {
 	case x.command.db != "admin":
 		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NoReplicationEnabled, "not running with --replSet")
+	}
+	return nil
+}
+
+// configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
+func (x *call) configuredLocked(text string) error {
+	switch {
+	case x.client.set.Initiation != replica.Initiated:
+		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
+	case x.client.member.Config.Removed:
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/createRole/
 
-func cmdCreateRole(x *exec) error {
+func cmdCreateRole(x *call) error {
 	d, err := x.roleFields("privileges", "roles")
 	if err != nil {
 		return err
@@ -45,8 +45,8 @@ func cmdCreateRole(x *exec) error {
 }
 
 // withRoles changes the roles.
-func (x *exec) withRoles(change func(all *account.Roles) error) error {
-	rs := x.conn.deployment
+func (x *call) withRoles(change func(all *account.Roles) error) error {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if rs.set.Initiation != replica.Initiated {
@@ -57,7 +57,7 @@ func (x *exec) withRoles(change func(all *account.Roles) error) error {
 }
 
 // roleFields reads the role that a command is about, and the arrays that it may have. What is not there is nil.
-func (x *exec) roleFields(known ...string) (*account.Definition, error) {
+func (x *call) roleFields(known ...string) (*account.Definition, error) {
 	if x.command.first.Type != bson.TypeString {
 		return nil, fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "string")
 	}
@@ -90,7 +90,7 @@ func (x *exec) roleFields(known ...string) (*account.Definition, error) {
 }
 
 // changeRole changes the role that the command names, by what the command has.
-func (x *exec) changeRole(field string, change func(changed, asked *account.Definition)) error {
+func (x *call) changeRole(field string, change func(changed, asked *account.Definition)) error {
 	known := []string{field}
 	if field == "" {
 		known = []string{"privileges", "roles"}
@@ -121,7 +121,7 @@ func (x *exec) changeRole(field string, change func(changed, asked *account.Defi
 
 // https://www.mongodb.com/docs/manual/reference/command/updateRole/
 
-func cmdUpdateRole(x *exec) error {
+func cmdUpdateRole(x *call) error {
 	if x.arg("privileges").Missing() && x.arg("roles").Missing() {
 		return mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one field to update in updateRole")
 	}
@@ -137,7 +137,7 @@ func cmdUpdateRole(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/grantPrivilegesToRole/
 
-func cmdGrantPrivilegesToRole(x *exec) error {
+func cmdGrantPrivilegesToRole(x *call) error {
 	return x.changeRole("privileges", func(changed, asked *account.Definition) {
 		changed.Privileges = account.With(changed.Privileges, asked.Privileges)
 	})
@@ -145,7 +145,7 @@ func cmdGrantPrivilegesToRole(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/revokePrivilegesFromRole/
 
-func cmdRevokePrivilegesFromRole(x *exec) error {
+func cmdRevokePrivilegesFromRole(x *call) error {
 	return x.changeRole("privileges", func(changed, asked *account.Definition) {
 		changed.Privileges = account.Without(changed.Privileges, asked.Privileges)
 	})
@@ -153,19 +153,19 @@ func cmdRevokePrivilegesFromRole(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/grantRolesToRole/
 
-func cmdGrantRolesToRole(x *exec) error {
+func cmdGrantRolesToRole(x *call) error {
 	return x.changeRole("roles", func(changed, asked *account.Definition) { changed.Roles = granted(changed.Roles, asked.Roles) })
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/revokeRolesFromRole/
 
-func cmdRevokeRolesFromRole(x *exec) error {
+func cmdRevokeRolesFromRole(x *call) error {
 	return x.changeRole("roles", func(changed, asked *account.Definition) { changed.Roles = revoked(changed.Roles, asked.Roles) })
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dropRole/
 
-func cmdDropRole(x *exec) error {
+func cmdDropRole(x *call) error {
 	d, err := x.roleFields()
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func cmdDropRole(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/dropAllRolesFromDatabase/
 
-func cmdDropAllRolesFromDatabase(x *exec) error {
+func cmdDropAllRolesFromDatabase(x *call) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
@@ -192,8 +192,8 @@ func cmdDropAllRolesFromDatabase(x *exec) error {
 }
 
 // dropRolesLocked removes roles, also from the users and the roles that have them.
-func (x *exec) dropRolesLocked(list ...account.Role) error {
-	rs := x.conn.deployment
+func (x *call) dropRolesLocked(list ...account.Role) error {
+	rs := x.client.cluster
 	for _, r := range list {
 		rs.roles.Drop(r)
 	}
@@ -213,12 +213,12 @@ func (x *exec) dropRolesLocked(list ...account.Role) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/rolesInfo/
 
-func cmdRolesInfo(x *exec) error {
+func cmdRolesInfo(x *call) error {
 	privileges, builtin, err := x.rolesInfoOptions()
 	if err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	list, err := x.wantedRolesLocked(builtin)
@@ -237,7 +237,7 @@ func cmdRolesInfo(x *exec) error {
 	return nil
 }
 
-func (x *exec) rolesInfoOptions() (privileges, builtin bool, err error) {
+func (x *call) rolesInfoOptions() (privileges, builtin bool, err error) {
 	for i := range x.command.args {
 		switch e := &x.command.args[i]; string(e.Key) {
 		case "showPrivileges":
@@ -256,10 +256,10 @@ func (x *exec) rolesInfoOptions() (privileges, builtin bool, err error) {
 }
 
 // wantedRolesLocked reads which roles rolesInfo asks for: 1 for the database's, a name, {role, db}, or several.
-func (x *exec) wantedRolesLocked(builtin bool) ([]account.Role, error) {
+func (x *call) wantedRolesLocked(builtin bool) ([]account.Role, error) {
 	first := x.command.first
 	if n, ok := first.Integer(); ok && n == 1 {
-		return x.conn.deployment.roles.Of(x.command.db, builtin), nil
+		return x.client.cluster.roles.Of(x.command.db, builtin), nil
 	}
 	list := []query.Value{first}
 	if first.IsArray() {

@@ -27,7 +27,7 @@ type dialogue struct {
 var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
 
 func cmdSaslStart(x *exec) error {
-	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.deployment.enablesPlain() {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.deployment.cluster.enablesPlain() {
 		return x.plain()
 	}
 	d, payload, err := x.saslStart(x.command.raw, x.command.db)
@@ -59,7 +59,7 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 			"Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
-		if a := x.conn.deployment.user(db, plainName.Replace(user)); a != nil {
+		if a := x.conn.deployment.cluster.user(db, plainName.Replace(user)); a != nil {
 			if c, ok := a.Scram[name]; ok {
 				return c, nil
 			}
@@ -80,7 +80,7 @@ func (x *exec) plain() error {
 	if len(parts) != 3 || parts[0] != "" && parts[0] != parts[1] {
 		return errAuthentication
 	}
-	a := x.conn.deployment.user(x.command.db, parts[1])
+	a := x.conn.deployment.cluster.user(x.command.db, parts[1])
 	if a == nil || !a.AcceptsPlain(parts[2]) {
 		return errAuthentication
 	}
@@ -143,7 +143,7 @@ func (x *exec) appendSasl(done bool, payload string) {
 }
 
 // login notes who the connection's client is.
-func (c *conn) login(db, name string) { c.user = c.deployment.user(db, name) }
+func (c *conn) login(db, name string) { c.user = c.deployment.cluster.user(db, name) }
 
 // https://www.mongodb.com/docs/manual/reference/command/logout/
 
@@ -229,7 +229,7 @@ func (x *exec) appendMechanisms(e *wire.Element) error {
 	if !ok {
 		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
 	}
-	if a := x.conn.deployment.user(db, name); a != nil {
+	if a := x.conn.deployment.cluster.user(db, name); a != nil {
 		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.Mechanisms())
 	}
 	return nil

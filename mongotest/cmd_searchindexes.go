@@ -9,6 +9,6 @@ import (
 //
 // The commands on search indexes are refused as a server that has no search engine beside it refuses them.
 
-func cmdSearchIndexes(*exec) error {
+func cmdSearchIndexes(*call) error {
 	return mongoerr.Errorf(mongoerr.SearchNotEnabled, "%s", pipeline.SearchIndexesRefused)
 }

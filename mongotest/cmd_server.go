@@ -4,8 +4,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,7 +12,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/serverStatus/
@@ -25,7 +22,7 @@ func cmdServerStatus(x *exec) error {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	up := time.Since(s.process.Started)
-	dst := wire.AppendString(x.result.out, "host", s.addr)
+	dst := wire.AppendString(x.result.out, "host", s.process.Addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
 	dst = wire.AppendString(dst, "process", s.program())
 	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
@@ -68,7 +65,7 @@ func (s *server) program() string {
 // cursors returns how many are open.
 func (s *server) cursors() int {
 	if s.mongos != nil {
-		return len(s.mongos.cursors)
+		return len(s.mongos.router.cursors)
 	}
 	return len(s.member.cursors)
 }
@@ -79,7 +76,7 @@ func cmdGetCmdLineOpts(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(x.conn.server.addr)
+	_, port, _ := net.SplitHostPort(x.conn.process.Addr)
 	argv := []string{x.conn.server.program(), "--port", port}
 	if x.conn.mongos == nil && !x.conn.set.Standalone {
 		argv = append(argv, "--replSet", x.conn.deployment.config.setName)
@@ -102,7 +99,7 @@ func cmdHostInfo(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(x.conn.server.addr)
+	host, _, _ := net.SplitHostPort(x.conn.process.Addr)
 	at, dst := wire.BeginEmbedded(x.result.out, "system")
 	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
 	dst = wire.AppendString(dst, "hostname", host)
@@ -158,73 +155,6 @@ func cmdWhatsMyURI(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/listCommands/
 
-func cmdListCommands(x *exec) error {
-	if err := x.noArgs(); err != nil {
-		return err
-	}
-	var names []string
-	for name, s := range specs {
-		if x.has(s) {
-			names = append(names, name)
-		}
-	}
-	slices.SortFunc(names, strings.Compare)
-	at, dst := wire.BeginEmbedded(x.result.out, "commands")
-	for _, name := range names {
-		one, d := wire.BeginEmbedded(dst, name)
-		d = wire.AppendString(d, "help", "")
-		d = wire.AppendBool(d, "requiresAuth", !specs[name].open && !specs[name].greeting)
-		dst = wire.EndDocument(d, one)
-	}
-	x.result.out = wire.EndDocument(dst, at)
-	return nil
-}
-
 // https://www.mongodb.com/docs/manual/reference/command/profile/
 
-func cmdProfile(x *exec) error {
-	level, ok := x.command.first.Integer()
-	switch {
-	case !ok:
-		return fields.WrongType("profile", "profile", x.command.first.Type, "int")
-	case level > 0:
-		return fields.Unsupported("profile", "profile: 1 and 2")
-	}
-	for i := range x.command.args {
-		switch name := string(x.command.args[i].Key); name {
-		case "slowms", "sampleRate":
-		case "filter":
-			return fields.Unsupported("profile", name)
-		default:
-			return fields.Unknown("profile", name)
-		}
-	}
-	x.result.out = wire.AppendInt32(x.result.out, "was", 0)
-	x.result.out = wire.AppendInt32(x.result.out, "slowms", 100)
-	x.result.out = wire.AppendDouble(x.result.out, "sampleRate", 1)
-	return nil
-}
-
 // https://www.mongodb.com/docs/manual/reference/command/appendOplogNote/
-
-func cmdAppendOplogNote(x *exec) error {
-	if err := x.adminOfSet(); err != nil {
-		return err
-	}
-	var data []byte
-	for i := range x.command.args {
-		if string(x.command.args[i].Key) != "data" {
-			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
-		}
-		if data = slices.Clone(x.command.args[i].Document()); data == nil {
-			return fields.WrongType(x.command.name, "data", x.command.args[i].Type, "object")
-		}
-	}
-	if data == nil {
-		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
-	}
-	note := x.note(0, nil)
-	return x.writing(func() error {
-		return x.appendLocked(&store.Entry{Kind: store.Noop, After: data}, -1, note)
-	})
-}

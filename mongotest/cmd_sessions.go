@@ -15,7 +15,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/startSession/
 
-func cmdStartSession(x *exec) error {
+func cmdStartSession(x *call) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func cmdStartSession(x *exec) error {
 // endSessions and killSessions abort the sessions' transactions, killSessions also takes their cursors: of all sessions if it
 // names none. A session's record of retryable writes outlives it.
 
-func cmdSessions(x *exec) error {
+func cmdSessions(x *call) error {
 	named := make(map[string]bool)
 	err := x.eachOfFirst(func(path string, doc []byte) error {
 		named[string(doc)] = true
@@ -44,8 +44,8 @@ func cmdSessions(x *exec) error {
 	if err := x.checkSessionsOfOthers(len(named)); err != nil {
 		return err
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	kill := x.command.name == "killSessions"
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
@@ -66,46 +66,17 @@ func (m *member) endSessionsLocked(of func(lsid string) bool, kill bool) {
 	}
 }
 
-// session notes the session that the command is of.
-func (c *command) session(e *wire.Element) error {
-	const where = "OperationSessionInfo.lsid"
-	switch c.lsid = e.Document(); {
-	case e.Type == bson.TypeNull:
-		return nil
-	case c.lsid == nil:
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", where, query.TypeName(e.Type))
-	}
-	return checkSessionID(where, c.lsid)
-}
-
-// checkSessionID refuses a session without an id, or with one that is not a UUID.
-func checkSessionID(path string, session []byte) error {
-	switch id := query.Lookup(session, "id"); {
-	case id.Missing():
-		return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.id' is missing but a required field", path)
-	case id.Type != bson.TypeBinary:
-		return mongoerr.Errorf(mongoerr.TypeMismatch,
-			"BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
-	case id.Data[4] != bson.TypeBinaryUUID:
-		return mongoerr.Errorf(mongoerr.TypeMismatch,
-			"BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
-	case len(id.Data) != 5+len(store.UUID{}):
-		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
-	}
-	return nil
-}
-
 // keepers are the members whose sessions a command is about.
-func (x *exec) keepers() []*member {
-	if x.conn.member == nil {
-		return x.conn.deployment.members
+func (x *call) keepers() []*member {
+	if x.client.member == nil {
+		return x.client.cluster.members
 	}
-	return []*member{x.conn.member}
+	return []*member{x.client.member}
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
 
-func cmdKillAllSessions(x *exec) error {
+func cmdKillAllSessions(x *call) error {
 	err := x.eachOfFirst(func(path string, doc []byte) error {
 		for _, field := range [...]string{"user", "db"} {
 			switch v := query.Lookup(doc, field); {
@@ -121,8 +92,8 @@ func cmdKillAllSessions(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(string) bool { return true }, true)
 	}
@@ -130,7 +101,7 @@ func cmdKillAllSessions(x *exec) error {
 }
 
 // eachOfFirst checks the documents of the array that is the value of the command's name.
-func (x *exec) eachOfFirst(check func(path string, doc []byte) error) error {
+func (x *call) eachOfFirst(check func(path string, doc []byte) error) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}

@@ -16,16 +16,16 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/listShards/
 
-func cmdListShards(x *exec) error {
+func cmdListShards(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	list, dst := wire.BeginArray(x.result.out, "shards")
 	at, dst := wire.BeginEmbedded(dst, "0")
-	dst = wire.AppendString(dst, "_id", rs.config.setName)
+	dst = wire.AppendString(dst, "_id", rs.setName)
 	dst = wire.AppendString(dst, "host", rs.shardLocked())
 	dst = wire.AppendInt32(dst, "state", 1)
 	x.result.out = wire.EndDocument(wire.EndDocument(dst, at), list)
@@ -33,16 +33,16 @@ func cmdListShards(x *exec) error {
 }
 
 // getShardMap returns the shards that the mongos knows; it is not in the manual.
-func cmdGetShardMap(x *exec) error {
-	rs := x.conn.deployment
+func cmdGetShardMap(x *call) error {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	at, dst := wire.BeginEmbedded(x.result.out, "map")
-	dst = wire.EndDocument(wire.AppendString(dst, rs.config.setName, rs.shardLocked()), at)
+	dst = wire.EndDocument(wire.AppendString(dst, rs.setName, rs.shardLocked()), at)
 	at, dst = wire.BeginEmbedded(dst, "hosts")
 	for _, m := range rs.members {
 		if m.Config.BearsData() && !m.Config.Hidden {
-			dst = wire.AppendString(dst, m.addr, rs.config.setName)
+			dst = wire.AppendString(dst, m.Addr, rs.setName)
 		}
 	}
 	x.result.out = wire.EndDocument(dst, at)
@@ -51,9 +51,9 @@ func cmdGetShardMap(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/isdbgrid/
 
-func cmdIsDBGrid(x *exec) error {
+func cmdIsDBGrid(x *call) error {
 	x.result.out = wire.AppendInt32(x.result.out, "isdbgrid", 1)
-	x.result.out = wire.AppendString(x.result.out, "hostname", x.conn.server.addr)
+	x.result.out = wire.AppendString(x.result.out, "hostname", x.client.process.Addr)
 	return nil
 }
 
@@ -61,19 +61,19 @@ func cmdIsDBGrid(x *exec) error {
 //
 // balancerStart, balancerStop and flushRouterConfig have nothing to do: there is one shard, and a mongos that knows it.
 
-func cmdRouting(x *exec) error { return x.adminOnly() }
+func cmdRouting(x *call) error { return x.adminOnly() }
 
 // https://www.mongodb.com/docs/manual/reference/command/checkMetadataConsistency/
 
 // With one shard nothing can be inconsistent.
-func cmdCheckMetadataConsistency(x *exec) error {
+func cmdCheckMetadataConsistency(x *call) error {
 	x.command.full = x.command.db + ".$cmd.aggregate"
 	return x.replyCursor(nil, nil, cursorReply{single: true})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/enableSharding/
 
-func cmdEnableSharding(x *exec) error {
+func cmdEnableSharding(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -81,32 +81,27 @@ func cmdEnableSharding(x *exec) error {
 	if x.command.first.Type != bson.TypeString || checkNamespace(name, "c") != nil {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid db name specified: %s", x.command.first)
 	}
-	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.conn.deployment.config.setName}, {Key: "partitioned", Value: true}})
+	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.client.cluster.setName}, {Key: "partitioned", Value: true}})
 }
 
 // describe writes into one of the collections of config that describe a cluster.
-func (x *exec) describe(coll, id string, fields bson.D) error {
+func (x *call) describe(coll, id string, fields bson.D) error {
 	return x.atShard("config", bson.D{{Key: "update", Value: coll}, {Key: "updates", Value: bson.A{bson.D{
 		{Key: "q", Value: bson.D{{Key: "_id", Value: id}}}, {Key: "u", Value: bson.D{{Key: "$set", Value: fields}}}, {Key: "upsert", Value: true},
 	}}}})
 }
 
 // atShard executes a command of the mongos' own at the shard's primary.
-func (x *exec) atShard(db string, command bson.D) error {
+func (x *call) atShard(db string, command bson.D) error {
 	if err := x.chooseMember(); err != nil {
 		return err
 	}
-	_, err := x.conn.deployment.Command(x.conn.member.Index, db, command)
-	var refused *CommandError
-	if errors.As(err, &refused) {
-		return refused.answered()
-	}
-	return err
+	return x.client.cluster.execute(x.client.member.Index, db, command)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/shardCollection/
 
-func cmdShardCollection(x *exec) error {
+func cmdShardCollection(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -141,7 +136,7 @@ func cmdShardCollection(x *exec) error {
 }
 
 // shard creates a collection with an index of the shard key, and describes it.
-func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
+func (x *call) shard(db, coll string, key bson.Raw, unique bool) error {
 	elements, err := key.Elements()
 	if err != nil {
 		return err
@@ -174,11 +169,11 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 	if err := x.describe("collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}}); err != nil {
 		return err
 	}
-	return x.conn.deployment.noteSharding(db+"."+coll, key, unique)
+	return x.client.cluster.noteSharding(db+"."+coll, key, unique)
 }
 
 // noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
-func (rs *Deployment) noteSharding(ns string, key bson.Raw, unique bool) error {
+func (rs *cluster) noteSharding(ns string, key bson.Raw, unique bool) error {
 	at, about := wire.BeginDocument(nil)
 	about = wire.AppendDocument(about, "shardKey", key)
 	about = wire.EndDocument(wire.AppendBool(about, "unique", unique), at)

@@ -46,7 +46,7 @@ func (x *exec) handOver(limit time.Duration, force bool) error {
 	if x.conn.epoch != m.Epoch {
 		return errHangUp
 	}
-	if m.Role != replica.Primary || len(rs.members) == 1 {
+	if m.Role != replica.Primary || len(rs.cluster.members) == 1 {
 		return nil
 	}
 	err := rs.set.StepDownLocked(m.Member, limit, limit, force, x.conn.done)

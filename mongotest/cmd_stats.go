@@ -15,7 +15,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/collStats/
 
-func cmdCollStats(x *exec) error {
+func cmdCollStats(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -28,8 +28,8 @@ func cmdCollStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.Unlock()
-	c, err := x.conn.member.storedLocked(x.command.full)
+	defer x.client.set.Unlock()
+	c, err := x.client.member.storedLocked(x.command.full)
 	if err == nil {
 		x.result.out = appendCollStats(wire.AppendString(x.result.out, "ns", x.command.full), c, scale)
 	}
@@ -38,7 +38,7 @@ func cmdCollStats(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/
 
-func cmdDBStats(x *exec) error {
+func cmdDBStats(x *call) error {
 	scale, free := int64(1), false
 	for i := range x.command.args {
 		e := &x.command.args[i]
@@ -54,15 +54,15 @@ func cmdDBStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.Unlock()
+	defer x.client.set.Unlock()
 	x.appendDBStats(scale, free)
 	return nil
 }
 
-func (x *exec) appendDBStats(scale int64, free bool) {
+func (x *call) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
-	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
-		c := x.conn.member.Data.Collections[ns]
+	for _, ns := range x.client.member.namespacesLocked(x.command.db) {
+		c := x.client.member.Data.Collections[ns]
 		if c.IsView() {
 			views++
 			continue
@@ -98,7 +98,7 @@ func (x *exec) appendDBStats(scale int64, free bool) {
 
 // https://www.mongodb.com/docs/manual/reference/command/dataSize/
 
-func cmdDataSize(x *exec) error {
+func cmdDataSize(x *call) error {
 	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
@@ -123,8 +123,8 @@ func cmdDataSize(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.Unlock()
-	c, err := x.conn.member.storedLocked(ns)
+	defer x.client.set.Unlock()
+	c, err := x.client.member.storedLocked(ns)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/top/
 
-func cmdTop(x *exec) error {
+func cmdTop(x *call) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -15,11 +15,11 @@ func cmdTop(x *exec) error {
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "totals")
 	dst = wire.AppendString(dst, "note", "all times in microseconds")
-	x.conn.set.Lock()
-	namespaces := x.conn.member.namespacesLocked("")
-	x.conn.set.Unlock()
+	x.client.set.Lock()
+	namespaces := x.client.member.namespacesLocked("")
+	x.client.set.Unlock()
 	for _, ns := range namespaces {
-		if used, ok := x.conn.member.usage.byNamespace.Load(ns); ok {
+		if used, ok := x.client.member.usage.byNamespace.Load(ns); ok {
 			dst = used.(*namespaceUsage).append(dst, ns)
 		}
 	}

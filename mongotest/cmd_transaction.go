@@ -11,14 +11,14 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
 
-func cmdCommitTransaction(x *exec) error {
+func cmdCommitTransaction(x *call) error {
 	return x.endTransaction(func(t *replica.Transaction) error {
 		if t != nil && x.command.recovers {
 			t.AbortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
 		}
 		switch {
 		case t == nil: // an earlier primary committed it
-			x.result.applied = x.conn.member.Data.Log.Last()
+			x.result.applied = x.client.member.Data.Log.Last()
 			return nil
 		case t.State == replica.Aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.Number)
@@ -35,7 +35,7 @@ func cmdCommitTransaction(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/abortTransaction/
 
-func cmdAbortTransaction(x *exec) error {
+func cmdAbortTransaction(x *call) error {
 	return x.endTransaction(func(t *replica.Transaction) error {
 		switch {
 		case t == nil || t.State == replica.Committed:
@@ -44,14 +44,14 @@ func cmdAbortTransaction(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.Number)
 		}
 		t.AbortLocked()
-		x.result.applied = x.conn.member.Data.Log.Last()
+		x.result.applied = x.client.member.Data.Log.Last()
 		return nil
 	})
 }
 
 // endTransaction finds the transaction that the command is of and hands it to end; nil if it was committed before this
 // member became primary.
-func (x *exec) endTransaction(end func(t *replica.Transaction) error) error {
+func (x *call) endTransaction(end func(t *replica.Transaction) error) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (x *exec) endTransaction(end func(t *replica.Transaction) error) error {
 	if !x.inTransaction() {
 		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.command.name)
 	}
-	rs, m := x.conn.deployment, x.conn.member
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	err := x.primaryLocked()
@@ -87,17 +87,17 @@ func (x *exec) endTransaction(end func(t *replica.Transaction) error) error {
 }
 
 // inTransaction reports whether the command belongs to a transaction.
-func (x *exec) inTransaction() bool { return x.command.autocommit == autocommitOff }
+func (x *call) inTransaction() bool { return x.command.autocommit == autocommitOff }
 
 // retryable reports whether the command is a retryable write.
-func (x *exec) retryable() bool { return x.command.hasTxn && !x.inTransaction() }
+func (x *call) retryable() bool { return x.command.hasTxn && !x.inTransaction() }
 
 // joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
-func (x *exec) joinLocked() error {
+func (x *call) joinLocked() error {
 	if x.result.within != nil {
 		return nil
 	}
-	m := x.conn.member
+	m := x.client.member
 	s := m.Data.Session(string(x.command.lsid))
 	t := m.Transactions[s.Key]
 	switch {
@@ -127,7 +127,7 @@ func (x *exec) joinLocked() error {
 }
 
 // joinToWriteLocked is joinLocked of a write, which the server's own collections do not take in a transaction.
-func (x *exec) joinToWriteLocked() error {
+func (x *call) joinToWriteLocked() error {
 	if err := x.joinLocked(); err != nil {
 		return err
 	}
@@ -137,26 +137,26 @@ func (x *exec) joinToWriteLocked() error {
 	return nil
 }
 
-func (x *exec) tooOld(s *store.Session) error {
+func (x *call) tooOld(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.TransactionTooOld,
 		"Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
 			"txnNumber { txnNumber: %d } has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
 }
 
-func (x *exec) noSuchTransaction(s *store.Session) error {
+func (x *call) noSuchTransaction(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.NoSuchTransaction,
 		"Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
 		x.command.txn, s.Active)
 }
 
 // abandon ends the transaction in which a statement failed.
-func (x *exec) abandon() {
+func (x *call) abandon() {
 	if !x.inTransaction() || x.command.spec.ends {
 		return
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	if t := x.conn.member.Transactions[string(x.command.lsid)]; t != nil && t.Number == x.command.txn && x.conn.epoch == x.conn.member.Epoch {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	if t := x.client.member.Transactions[string(x.command.lsid)]; t != nil && t.Number == x.command.txn && x.client.epoch == x.client.member.Epoch {
 		t.AbortLocked()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -23,7 +24,7 @@ type updateStatement struct {
 	err    error
 }
 
-func cmdUpdate(x *exec) error {
+func cmdUpdate(x *call) error {
 	if err := x.targetOf("updates"); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func cmdUpdate(x *exec) error {
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.
-func (s *updateStatement) parse(x *exec, doc []byte) error {
+func (s *updateStatement) parse(x *call, doc []byte) error {
 	s.raw = doc
 	var parts updateParts
 	err := fields.Update.Document(doc, func(e *wire.Element) error {
@@ -81,7 +82,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
-			if !x.conn.set.Version.AtLeast(8, 0) {
+			if !x.client.set.Version.AtLeast(8, 0) {
 				return fields.Unknown("update.updates", "sort")
 			}
 			parts.sort = e.Value
@@ -112,7 +113,7 @@ type updateParts struct {
 	supplied     bool   // upsertSupplied
 }
 
-func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
+func (s *updateStatement) compileUpdate(x *call, p *updateParts) error {
 	if err := query.CheckDocument(s.raw); err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (s *updateStatement) supply(constants []byte) error {
 }
 
 // updateOneLocked executes one statement and reports whether it went well.
-func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
+func (x *call) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	note := x.result.entries[i]
 	stmt := note.StatementID
 	if e := x.executedBeforeLocked(note, o); e != nil {
@@ -203,7 +204,7 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
+func (x *call) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *journal.Entry, o *outcome) error {
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 }
 
 // updateManyLocked updates all documents that match. If it fails, the updates before remain, and are not counted.
-func (x *exec) updateManyLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
+func (x *call) updateManyLocked(s *updateStatement, i int, stmt int32, note *journal.Entry, o *outcome) error {
 	w := x.findManyLocked("update", &s.criteria, s.upsert)
 	if x.evaluation.paused() {
 		return w.err // it is executed again
@@ -248,7 +249,7 @@ func (x *exec) updateManyLocked(s *updateStatement, i int, stmt int32, note *not
 }
 
 // upsertStatementLocked inserts a document for a statement that found none, if it is an upsert.
-func (x *exec) upsertStatementLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
+func (x *call) upsertStatementLocked(s *updateStatement, i int, stmt int32, note *journal.Entry, o *outcome) error {
 	if !s.upsert {
 		return nil
 	}
@@ -262,7 +263,7 @@ func (x *exec) upsertStatementLocked(s *updateStatement, i int, stmt int32, note
 }
 
 // updateFoundLocked updates a document that was found and reports whether that changed it.
-func (x *exec) updateFoundLocked(s *updateStatement, f *found, stmt int32, note *noted) (changed bool, err error) {
+func (x *call) updateFoundLocked(s *updateStatement, f *found, stmt int32, note *journal.Entry) (changed bool, err error) {
 	after, err := x.applyLocked(f, s.update)
 	if changed = err == nil && &after[0] != &f.doc[0]; changed {
 		err = x.admissibleLocked(f.key, after, false)
@@ -277,14 +278,14 @@ func (x *exec) updateFoundLocked(s *updateStatement, f *found, stmt int32, note 
 }
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
-func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
+func (x *call) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	return x.memoizedLocked(memoKey{u, &f.doc[0]}, func() ([]byte, error) { return x.apply(f, u) })
 }
 
-func (x *exec) apply(f *found, u *query.Update) ([]byte, error) {
+func (x *call) apply(f *found, u *query.Update) ([]byte, error) {
 	x.result.match = f.match
 	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.result.match})
-	if err == nil && !x.conn.set.Version.StoresDollars() {
+	if err == nil && !x.client.set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(f.doc, after)
 	}
 	return after, err
@@ -292,8 +293,8 @@ func (x *exec) apply(f *found, u *query.Update) ([]byte, error) {
 
 // refuseLocked returns why a write is refused. That its namespace is a view is checked before errors of the language in it,
 // and by then the real server has made the collection that an upsert writes into.
-func (x *exec) refuseLocked(why error, upsert bool) error {
-	_, err := x.conn.member.storedLocked(x.command.full)
+func (x *call) refuseLocked(why error, upsert bool) error {
+	_, err := x.client.member.storedLocked(x.command.full)
 	if err == nil && upsert {
 		err = x.makeForUpsertLocked()
 	}
@@ -304,8 +305,8 @@ func (x *exec) refuseLocked(why error, upsert bool) error {
 }
 
 // makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
-func (x *exec) makeForUpsertLocked() error {
-	if x.conn.member.Data.Collections[x.command.full] != nil || x.result.within != nil {
+func (x *call) makeForUpsertLocked() error {
+	if x.client.member.Data.Collections[x.command.full] != nil || x.result.within != nil {
 		return nil
 	}
 	_, err := x.makeLocked(x.command.full)
@@ -313,7 +314,7 @@ func (x *exec) makeForUpsertLocked() error {
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
-func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *noted) ([]byte, error) {
+func (x *call) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *journal.Entry) ([]byte, error) {
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
@@ -321,7 +322,7 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 		x.result.match = query.Matching{Vars: q.vars, Work: x.work()}
 		return u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
 	})
-	if err == nil && !x.conn.set.Version.StoresDollars() {
+	if err == nil && !x.client.set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(nil, doc)
 	}
 	if err != nil {
@@ -341,7 +342,7 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 }
 
 // updatableLocked returns why an update is not executed if it is one of a time-series collection.
-func (x *exec) updatableLocked(multi bool) error {
+func (x *call) updatableLocked(multi bool) error {
 	c, err := x.collectionLocked(x.command.full)
 	switch {
 	case err != nil || c == nil || c.Def.Options.Timeseries == nil:

@@ -13,7 +13,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/grantRolesToUser/
 
-func cmdGrantRolesToUser(x *exec) error {
+func cmdGrantRolesToUser(x *call) error {
 	return x.changeRoles(granted)
 }
 
@@ -34,12 +34,12 @@ func revoked(has, gone []account.Role) []account.Role {
 
 // https://www.mongodb.com/docs/manual/reference/command/revokeRolesFromUser/
 
-func cmdRevokeRolesFromUser(x *exec) error {
+func cmdRevokeRolesFromUser(x *call) error {
 	return x.changeRoles(revoked)
 }
 
 // changeRoles gives the user that the command names the roles that change makes of the present ones and the command's.
-func (x *exec) changeRoles(change func(has, named []account.Role) []account.Role) error {
+func (x *call) changeRoles(change func(has, named []account.Role) []account.Role) error {
 	if x.command.first.Type != bson.TypeString {
 		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "string")
 	}
@@ -64,7 +64,7 @@ func (x *exec) changeRoles(change func(has, named []account.Role) []account.Role
 }
 
 // namedRoles reads the roles of the command, of which there must be one at least.
-func (x *exec) namedRoles() ([]account.Role, error) {
+func (x *call) namedRoles() ([]account.Role, error) {
 	for i := range x.command.args {
 		if e := &x.command.args[i]; string(e.Key) != "roles" {
 			return nil, fields.Unknown(x.command.name, string(e.Key))
@@ -89,11 +89,11 @@ func (x *exec) namedRoles() ([]account.Role, error) {
 
 // https://www.mongodb.com/docs/manual/reference/command/dropAllUsersFromDatabase/
 
-func cmdDropAllUsersFromDatabase(x *exec) error {
+func cmdDropAllUsersFromDatabase(x *call) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	rs.accountsChanged.Add(1)

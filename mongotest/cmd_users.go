@@ -17,20 +17,20 @@ import (
 //
 // Users are known to every member at once.
 
-func cmdCreateUser(x *exec) error {
-	u, roles, err := x.user()
+func cmdCreateUser(x *call) error {
+	u, err := x.user()
 	if err != nil {
 		return err
 	}
-	if roles == nil {
+	if u.roles == nil {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'createUser.roles' is missing but a required field")
 	}
-	a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
+	a, err := account.New(u.database, u.name, u.password, u.mechanisms)
 	if err != nil {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
-	a.Roles = roles
-	rs := x.conn.deployment
+	a.Roles = u.roles
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if rs.set.Initiation != replica.Initiated {
@@ -41,76 +41,84 @@ func cmdCreateUser(x *exec) error {
 	}
 	rs.users = append(rs.users, a)
 	rs.accountsChanged.Add(1)
-	if rs.config.requireAuth {
+	if rs.requireAuth {
 		rs.guarded.Store(true)
 	}
 	return nil
 }
 
 // checkRoles refuses roles that there are not.
-func (x *exec) checkRoles(list []account.Role) error {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	return x.conn.deployment.roles.Check(list)
+func (x *call) checkRoles(list []account.Role) error {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	return x.client.cluster.roles.Check(list)
 }
 
-// user returns the user that a command describes. roles is nil if the command has none.
-func (x *exec) user() (u User, roles []byte, err error) {
-	u = User{Name: string(x.command.first.Text()), Database: x.command.db}
+// userFields are what a command says of a user.
+type userFields struct {
+	name, database, password string
+	mechanisms               []string
+	roles                    []byte // nil if it says none
+}
+
+// user returns the user that a command describes.
+func (x *call) user() (u userFields, err error) {
+	u = userFields{name: string(x.command.first.Text()), database: x.command.db}
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "pwd":
-			u.Password = string(e.Text())
+			u.password = string(e.Text())
 		case "roles":
-			if roles = e.Array(); roles == nil {
-				return u, nil, fields.WrongType(x.command.name, "roles", e.Type, "array")
+			roles := e.Array()
+			if roles == nil {
+				return u, fields.WrongType(x.command.name, "roles", e.Type, "array")
 			}
 			list, err := account.ParseRoles(roles, x.command.db)
 			if err == nil {
 				err = x.checkRoles(list)
 			}
 			if err != nil {
-				return u, nil, err
+				return u, err
 			}
-			roles = account.EncodeRoles(list)
+			u.roles = account.EncodeRoles(list)
 		case "mechanisms":
 			for _, m := range query.Elements(e.Array()) {
-				u.Mechanisms = append(u.Mechanisms, string(m.Text()))
+				u.mechanisms = append(u.mechanisms, string(m.Text()))
 			}
 		case "customData", "digestPassword", "authenticationRestrictions":
 		default:
-			return u, nil, fields.Unknown(x.command.name, string(e.Key))
+			return u, fields.Unknown(x.command.name, string(e.Key))
 		}
 	}
-	return u, roles, nil
+	return u, nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/updateUser/
 
-func cmdUpdateUser(x *exec) error {
-	u, roles, err := x.user()
+func cmdUpdateUser(x *call) error {
+	u, err := x.user()
 	if err != nil {
 		return err
 	}
 	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one field to update in updateUser")
 	}
-	return x.changeUser(u.Name, func(a *account.Account) (*account.Account, error) {
-		changed, err := a.With(u.Password, u.Mechanisms)
+	return x.changeUser(u.name, func(a *account.Account) (*account.Account, error) {
+		changed, err := a.With(u.password, u.mechanisms)
 		if err != nil {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 		}
-		if roles != nil {
-			changed.Roles = roles
+		if u.roles != nil {
+			changed.Roles = u.roles
 		}
 		return changed, nil
 	})
 }
 
 // changeUser replaces the account of a user of the command's database.
-func (x *exec) changeUser(name string, change func(*account.Account) (*account.Account, error)) error {
-	rs := x.conn.deployment
+func (x *call) changeUser(name string, change func(*account.Account) (*account.Account, error)) error {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	a := rs.userLocked(x.command.db, name)
@@ -128,9 +136,9 @@ func (x *exec) changeUser(name string, change func(*account.Account) (*account.A
 
 // https://www.mongodb.com/docs/manual/reference/command/dropUser/
 
-func cmdDropUser(x *exec) error {
+func cmdDropUser(x *call) error {
 	name := string(x.command.first.Text())
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	a := rs.userLocked(x.command.db, name)
@@ -144,12 +152,12 @@ func cmdDropUser(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/usersInfo/
 
-func cmdUsersInfo(x *exec) error {
+func cmdUsersInfo(x *call) error {
 	wanted, err := x.wantedUsers()
 	if err != nil {
 		return err
 	}
-	rs := x.conn.deployment
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	at, dst := wire.BeginArray(x.result.out, "users")
@@ -165,7 +173,7 @@ func cmdUsersInfo(x *exec) error {
 }
 
 // wantedUsers reads whom usersInfo asks for: 1 for the database's, a name, {user, db}, {forAllDBs: true}, or several.
-func (x *exec) wantedUsers() (func(*account.Account) bool, error) {
+func (x *call) wantedUsers() (func(*account.Account) bool, error) {
 	if n, ok := x.command.first.Integer(); ok && n == 1 {
 		return func(a *account.Account) bool { return a.DB == x.command.db }, nil
 	}

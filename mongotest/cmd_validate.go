@@ -9,7 +9,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/validate/
 
-func cmdValidate(x *exec) error {
+func cmdValidate(x *call) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
@@ -19,8 +19,8 @@ func cmdValidate(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.conn.set.Unlock()
-	c, err := x.conn.member.storedLocked(x.command.full)
+	defer x.client.set.Unlock()
+	c, err := x.client.member.storedLocked(x.command.full)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func cmdValidate(x *exec) error {
 }
 
 // checkValidate refuses options of validate that do not go together. The real server ignores fields that it does not know.
-func (x *exec) checkValidate() error {
+func (x *call) checkValidate() error {
 	on := func(name string) bool {
 		v := x.arg(name)
 		return !v.Missing() && v.Type != bson.TypeNull && (v.True() || v.Type != bson.TypeBoolean && !v.IsNumber())
@@ -51,11 +51,11 @@ func (x *exec) checkValidate() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Running the validate command with { metadata: true } is not supported with any other options")
 	case on("checkBSONConformance") && on("repair"):
 		return both("checkBSONConformance", "{ repair: true }")
-	case on("background") && x.conn.set.Standalone:
+	case on("background") && x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.CommandNotSupported,
 			"Running the validate command with { background: true } is not supported in standalone mode")
 	}
-	if x.conn.set.Version.AtLeast(9, 0) {
+	if x.client.set.Version.AtLeast(9, 0) {
 		for _, name := range []string{"hashPrefixes", "revealHashedIds"} {
 			if on(name) && !on("collHash") {
 				return mongoerr.Errorf(mongoerr.InvalidOptions, "Running the validate command with { %s: [] } requires {collHash: true}.", name)

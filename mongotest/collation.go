@@ -30,7 +30,7 @@ func (c *collating) rule() query.Collation { return c.collation.Rule() }
 
 // inherit gives a command without a collation that of its collection or view. Of two that say the same it takes the collection's, so that
 // the two need not be compared again.
-func (c *collating) inherit(x *exec, ns string) {
+func (c *collating) inherit(x *call, ns string) {
 	if of := x.defaultCollation(ns); !c.own || collation.Same(c.collation, of) {
 		c.collation = of
 	}
@@ -45,10 +45,10 @@ func (c *collating) fits(view *store.Collection) error {
 }
 
 // unfit returns the error of fits if the command is on a view.
-func (x *exec) unfit(c *collating) error {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	return c.fits(x.conn.member.Data.Collections[x.command.full])
+func (x *call) unfit(c *collating) error {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	return c.fits(x.client.member.Data.Collections[x.command.full])
 }
 
 var errViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation")
@@ -57,13 +57,13 @@ var errViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Canno
 func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) }
 
 // defaultCollation returns the collation of a collection or view, nil for none.
-func (x *exec) defaultCollation(ns string) *collation.Collation {
-	m := x.conn.member
+func (x *call) defaultCollation(ns string) *collation.Collation {
+	m := x.client.member
 	if !m.Data.Collates() {
 		return nil
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	c := m.Data.Collections[ns]
 	if t := m.Transactions[string(x.command.lsid)]; x.inTransaction() && t != nil && t.Number == x.command.txn {
 		if own, touched := t.Data[ns]; touched {
@@ -77,8 +77,8 @@ func (x *exec) defaultCollation(ns string) *collation.Collation {
 }
 
 // joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
-func (x *exec) joinedViewsLocked(a *aggregation) error {
-	if a.collation == nil && !x.conn.member.Data.Collates() {
+func (x *call) joinedViewsLocked(a *aggregation) error {
+	if a.collation == nil && !x.client.member.Data.Collates() {
 		return nil
 	}
 	involved := store.Joined(a.stages)

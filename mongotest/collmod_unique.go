@@ -14,7 +14,7 @@ import (
 var trueValue = query.Value{Type: bson.TypeBoolean, Data: []byte{1}}
 
 // prepare begins or ends that an index takes no further duplicates.
-func (im *indexModification) prepare(x *exec, ix, changed *store.Index) error {
+func (im *indexModification) prepare(x *call, ix, changed *store.Index) error {
 	if im.prepared.Missing() || im.prepared.True() == ix.Prepared {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (im *indexModification) prepare(x *exec, ix, changed *store.Index) error {
 }
 
 // makeUnique makes an index unique that takes no further duplicates and has none.
-func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error {
+func (im *indexModification) makeUnique(x *call, ix, changed *store.Index) error {
 	switch {
 	case im.unique.Missing() || ix.Unique:
 		return nil
@@ -42,7 +42,7 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error
 	case !ix.Prepared && !changed.Prepared:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
-	if violations := x.conn.member.Data.Collections[x.command.full].Violations(ix); violations != nil {
+	if violations := x.client.member.Data.Collections[x.command.full].Violations(ix); violations != nil {
 		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique,
 			"Cannot convert the index to unique. Please resolve conflicting documents before running "+
 				"collMod again.")

@@ -27,12 +27,12 @@ const (
 )
 
 // has reports whether the server has a command.
-func (x *exec) has(s *spec) bool {
+func (x *call) has(s *spec) bool {
 	wrong := atMongos
-	if x.conn.mongos != nil {
+	if x.client.router != nil {
 		wrong = atMember
 	}
-	return s.place != wrong && x.conn.set.Version.Within(s.since, s.gone)
+	return s.place != wrong && x.client.set.Version.Within(s.since, s.gone)
 }
 
 // command is a message, and the command that it was parsed to. Its slices lie in the connection's buffer.
@@ -92,7 +92,7 @@ func (c *command) next() command {
 }
 
 // parse takes the command apart: what every command may have, and the rest as args.
-func (x *exec) parse(doc []byte) error {
+func (x *call) parse(doc []byte) error {
 	c := &x.command
 	c.raw = doc
 	it := wire.Elements(doc)
@@ -124,17 +124,17 @@ func (x *exec) parse(doc []byte) error {
 		return mongoerr.Errorf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
-	case x.conn.user == nil && x.conn.deployment.guarded.Load() && !c.spec.greeting && !c.spec.open:
+	case x.client.user == nil && x.client.cluster.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
-		if err := checkComment(x.conn.set.Version, c.name, c.comment); err != nil {
+		if err := checkComment(x.client.set.Version, c.name, c.comment); err != nil {
 			return err
 		}
 	}
 	if err := c.api.Check(c.name); err != nil {
 		return err
 	}
-	if err := c.checkRawData(x.conn.set.Version); err != nil {
+	if err := c.checkRawData(x.client.set.Version); err != nil {
 		return err
 	}
 	if err := c.checkFields(); err != nil {
@@ -153,7 +153,7 @@ func (x *exec) parse(doc []byte) error {
 }
 
 // generic takes an element that every command may have, or adds it to the args.
-func (x *exec) generic(e *wire.Element) error {
+func (x *call) generic(e *wire.Element) error {
 	c := &x.command
 	if e.Type == bson.TypeNull && fields.NullIsNone(string(e.Key)) {
 		return nil
@@ -161,7 +161,7 @@ func (x *exec) generic(e *wire.Element) error {
 	switch string(e.Key) {
 	case "$db":
 		if text := e.Text(); string(text) != c.db {
-			if err := checkDatabase(x.conn.set.Version, string(text)); err != nil {
+			if err := checkDatabase(x.client.set.Version, string(text)); err != nil {
 				return err
 			}
 			c.db, c.full = string(text), ""
@@ -189,7 +189,7 @@ func (x *exec) generic(e *wire.Element) error {
 	case "stmtIds":
 		c.stmtIDs = e.Array()
 	default:
-		return c.genericOption(e, x.conn.set.Version)
+		return c.genericOption(e, x.client.set.Version)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (c *command) genericOption(e *wire.Element, v version.Version) error {
 }
 
 // checkSession refuses what a session's fields must not say.
-func (x *exec) checkSession() error {
+func (x *call) checkSession() error {
 	c := &x.command
 	switch {
 	case c.autocommit != autocommitUnset && !c.hasTxn:
@@ -233,9 +233,9 @@ func (x *exec) checkSession() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	case c.readConcern == snapshotConcern && x.conn.set.Standalone:
+	case c.readConcern == snapshotConcern && x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.conn.set.Version.AtLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.client.set.Version.AtLeast(5, 0)):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
@@ -244,7 +244,7 @@ func (x *exec) checkSession() error {
 		return nil
 	case c.lsid == nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified")
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number cannot be negative")
@@ -258,7 +258,7 @@ func (x *exec) checkSession() error {
 }
 
 // checkTransaction refuses commands that may not be part of a transaction.
-func (x *exec) checkTransaction() error {
+func (x *call) checkTransaction() error {
 	c := &x.command
 	switch may := c.spec.inTxn; {
 	case c.begins && c.name == "commitTransaction":
@@ -278,7 +278,7 @@ func (x *exec) checkTransaction() error {
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case may.IsZero() || !x.conn.set.Version.Has(may):
+	case may.IsZero() || !x.client.set.Version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
@@ -299,7 +299,7 @@ func (c *command) bulkWrites() bool {
 }
 
 // collectionName checks and notes the collection that the command's first element names.
-func (x *exec) collectionName() error {
+func (x *call) collectionName() error {
 	c := &x.command
 	text := c.first.Text()
 	if c.first.Type != bson.TypeString {
@@ -322,7 +322,7 @@ func (x *exec) collectionName() error {
 }
 
 // ns returns the namespace for the journal.
-func (x *exec) ns() string {
+func (x *call) ns() string {
 	if x.result.target != "" {
 		return x.result.target
 	}
@@ -336,7 +336,7 @@ func (x *exec) ns() string {
 }
 
 // targetOf is collectionName of a command that needs a field with documents. As in the real server, a missing field is found first.
-func (x *exec) targetOf(field string) error {
+func (x *call) targetOf(field string) error {
 	inSequence := slices.ContainsFunc(x.command.sequences, func(s wire.Sequence) bool { return string(s.Identifier) == field })
 	if !inSequence && !fields.Has(x.command.args, field) {
 		return fields.Missing(x.command.name, field)
@@ -345,7 +345,7 @@ func (x *exec) targetOf(field string) error {
 }
 
 // documents returns the documents of a field that is an array or a document sequence.
-func (x *exec) documents(field string) ([][]byte, error) {
+func (x *call) documents(field string) ([][]byte, error) {
 	var docs [][]byte
 	for _, s := range x.command.sequences {
 		if string(s.Identifier) != field {
@@ -374,7 +374,7 @@ func (x *exec) documents(field string) ([][]byte, error) {
 const maxBatch = 100000
 
 // batchDocuments returns the statements of a write command.
-func (x *exec) batchDocuments(field string) ([][]byte, error) {
+func (x *call) batchDocuments(field string) ([][]byte, error) {
 	docs, err := x.documents(field)
 	if err == nil && (len(docs) == 0 || len(docs) > maxBatch) {
 		err = mongoerr.Errorf(16, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
@@ -383,7 +383,7 @@ func (x *exec) batchDocuments(field string) ([][]byte, error) {
 }
 
 // statementID returns the id of the i-th statement within the command's transaction number.
-func (x *exec) statementID(i int) int32 {
+func (x *call) statementID(i int) int32 {
 	if x.command.stmtIDs != nil {
 		it := wire.Elements(x.command.stmtIDs)
 		for ; it.Next(); i-- {
@@ -400,7 +400,7 @@ func (x *exec) statementID(i int) int32 {
 }
 
 // adminOnly refuses a command that only the admin database takes.
-func (x *exec) adminOnly() error {
+func (x *call) adminOnly() error {
 	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
 	}

@@ -61,15 +61,15 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 }
 
 // since refuses a field that servers before a version do not have.
-func (x *exec) since(major, minor int32, command, field string) error {
-	if x.conn.set.Version.AtLeast(major, minor) {
+func (x *call) since(major, minor int32, command, field string) error {
+	if x.client.set.Version.AtLeast(major, minor) {
 		return nil
 	}
 	return fields.Unknown(command, field)
 }
 
 // noArgs refuses every argument.
-func (x *exec) noArgs() error {
+func (x *call) noArgs() error {
 	if len(x.command.args) > 0 {
 		return fields.Unknown(x.command.name, string(x.command.args[0].Key))
 	}
@@ -77,7 +77,7 @@ func (x *exec) noArgs() error {
 }
 
 // cursorOption reads {batchSize: n}.
-func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
+func (x *call) cursorOption(e *wire.Element, size int64) (int64, error) {
 	err := fields.Cursor[x.command.name].Document(e.Value, func(e *wire.Element) error {
 		size, _ = e.Int64()
 		return nil

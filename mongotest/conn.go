@@ -11,33 +11,21 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongotest/internal/account"
-	"github.com/holdfast-db/holdfast/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // conn is one client's connection to a server, served by one goroutine.
 type conn struct {
+	client
 	deployment *Deployment
-	set        *replica.Set
 	server     *server
-	mongos     *mongos // nil if the server is a member
-	member     *member // who executes its commands; of a mongos, the one that the current command was routed to
-	epoch      int64   // of the member's run in which it does so
-	id         int64
-	nc         net.Conn      // with TLS around it, if there is TLS
-	plain      net.Conn      // without
-	done       chan struct{} // closed when the connection is
+	mongos     *mongos  // nil if the server is a member
+	nc         net.Conn // with TLS around it, if there is TLS
 	once       sync.Once
 
 	in        []byte
 	x         exec
-	language  query.Hooks    // what compiles expressions where there is no let
-	waiter    replica.Waiter // for the write concern of the current command
-	appName   string
 	lastHello helloState // by the last hello
 	busy      bool       // with a message
-	direct    bool       // it is no client's but the test's own: see Command
 
 	balanced bool // it came through a load balancer
 	greeted  bool // by a hello that knows of the load balancer
@@ -46,18 +34,23 @@ type conn struct {
 	compressor wire.Compressor // of the current message, if it came compressed
 	compressed bool
 
-	dialogue   *dialogue        // the authentication under way
-	user       *account.Account // who has authenticated, nil if nobody
-	privileges privileges       // of user
+	dialogue *dialogue // the authentication under way
 }
 
 // newConn is called with the set's mutex held.
 func newConn(s *server, nc net.Conn, id int64) *conn {
-	c := &conn{deployment: s.deployment, set: s.deployment.set, server: s, mongos: s.mongos, member: s.member, epoch: s.process.Epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	c := &conn{deployment: s.deployment, server: s, mongos: s.mongos, nc: nc}
+	c.client = client{
+		cluster: s.deployment.cluster, set: s.deployment.set, process: s.process, points: &s.points, member: s.member, epoch: s.process.Epoch, id: id,
+		plain: nc, done: make(chan struct{}),
+	}
+	if s.mongos != nil {
+		c.router = &s.mongos.router
+	}
 	if s.deployment.tls != nil {
 		c.nc = tls.Server(nc, s.deployment.tls)
 	}
-	c.x.conn = c
+	c.client.conn, c.x.conn, c.x.client = c, c, &c.client
 	c.language = c.x.plainHooks()
 	return c
 }
@@ -85,26 +78,13 @@ func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 // abort ends the connection with a reset.
 func (c *conn) abort() { c.once.Do(func() { close(c.done); testserver.Abort(c.plain) }) }
 
-// gone reports whether the connection was closed by the server.
-func (c *conn) gone() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// maxRetained is the largest buffer that a connection keeps between messages, in bytes.
-const maxRetained = 1 << 20
-
 func (c *conn) serve() {
 	defer func() {
 		if failure := recover(); failure != nil {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
 		if c.busy { // middleware has ended the goroutine, as t.Fatal does
-			c.deployment.rest()
+			c.deployment.cluster.rest()
 		}
 		c.forget()
 	}()
@@ -135,10 +115,10 @@ func (c *conn) serve() {
 // deal is handle, noted for WaitIdle.
 func (c *conn) deal(message []byte) error {
 	c.busy = true
-	c.deployment.active.Add(1)
+	c.deployment.cluster.active.Add(1)
 	c.processed(len(message))
 	err := c.handle(message)
-	c.deployment.rest()
+	c.deployment.cluster.rest()
 	c.busy = false
 	return err
 }

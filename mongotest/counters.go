@@ -15,7 +15,7 @@ type Counters struct {
 func (rs *Deployment) Counters(members ...int) Counters {
 	var servers []*server
 	for _, i := range members {
-		servers = append(servers, &orPanic(rs.memberAt("Counters", i)).server)
+		servers = append(servers, rs.serverOf(orPanic(rs.memberAt("Counters", i))))
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()

@@ -31,9 +31,9 @@ type cursor struct {
 // feed is where a cursor's documents come from.
 type feed interface {
 	// next returns the next document, nil if there is none now.
-	next(x *exec) ([]byte, error)
+	next(x *call) ([]byte, error)
 	// newsLocked reports whether next may find something after it found nothing.
-	newsLocked(x *exec) bool
+	newsLocked(x *call) bool
 	// over reports whether there will never be another.
 	over() bool
 }
@@ -41,7 +41,7 @@ type feed interface {
 // fixed is a result that was complete when its command ran.
 type fixed struct{ docs [][]byte }
 
-func (f *fixed) next(*exec) ([]byte, error) {
+func (f *fixed) next(*call) ([]byte, error) {
 	if len(f.docs) == 0 {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (f *fixed) next(*exec) ([]byte, error) {
 	return doc, nil
 }
 
-func (f *fixed) newsLocked(*exec) bool { return false }
+func (f *fixed) newsLocked(*call) bool { return false }
 
 func (f *fixed) over() bool { return len(f.docs) == 0 }
 
@@ -58,7 +58,7 @@ func (f *fixed) over() bool { return len(f.docs) == 0 }
 func (c *cursor) exhausted() bool { return c.ahead == nil && !c.full && c.feed.over() }
 
 // batch takes documents for a batch: at most size of them, and at most 16 MiB but always one.
-func (c *cursor) batch(x *exec, size int64) ([][]byte, error) {
+func (c *cursor) batch(x *call, size int64) ([][]byte, error) {
 	var docs [][]byte
 	bytes := 0
 	c.full = false
@@ -99,12 +99,12 @@ const (
 )
 
 // replyCursor writes the first batch of a result, and keeps the rest for getMore.
-func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
+func (x *call) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
 	if b.reads {
-		x.conn.set.Lock()
+		x.client.set.Lock()
 		c.origin = x.originLocked()
-		x.conn.set.Unlock()
+		x.client.set.Unlock()
 	}
 	first, err := c.batch(x, b.size)
 	if err != nil {
@@ -114,7 +114,7 @@ func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) er
 }
 
 // open writes a cursor's first batch, and keeps the cursor if there is or may be more.
-func (x *exec) open(c *cursor, first [][]byte, single bool) error {
+func (x *call) open(c *cursor, first [][]byte, single bool) error {
 	c.user = x.userName()
 	c.ns, c.vars, c.lsid, c.txn = x.command.full, x.result.vars.values, string(x.command.lsid), x.transactionNumber()
 	c.limited = x.command.maxTime > 0
@@ -158,7 +158,7 @@ func (c *cursor) known() int64 {
 }
 
 // appendBatch writes a batch and, of a change stream, behind what it stands.
-func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([]byte, error) {
+func (x *call) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([]byte, error) {
 	at, dst := wire.BeginArray(dst, name)
 	for i, doc := range docs {
 		if c.projection == nil {
@@ -171,7 +171,7 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.conn.set.Version.TellsPosition() {
+	if s, ok := c.feed.(*changeStream); ok && x.client.set.Version.TellsPosition() {
 		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil
@@ -185,10 +185,10 @@ func (c *cursor) appendIdentity(dst []byte, at int) []byte {
 }
 
 // snapshot reports whether the reply says at which time it was read.
-func (x *exec) snapshot() bool { return x.command.readConcern == snapshotConcern && !x.inTransaction() }
+func (x *call) snapshot() bool { return x.command.readConcern == snapshotConcern && !x.inTransaction() }
 
 // transactionNumber returns the number of the command's transaction, -1 if it is in none.
-func (x *exec) transactionNumber() int64 {
+func (x *call) transactionNumber() int64 {
 	if x.inTransaction() {
 		return x.command.txn
 	}
@@ -196,7 +196,7 @@ func (x *exec) transactionNumber() int64 {
 }
 
 // belongs returns why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
-func (x *exec) belongs(c *cursor) error {
+func (x *call) belongs(c *cursor) error {
 	txn := x.transactionNumber()
 	switch {
 	case c.lsid == "" && x.command.lsid != nil:
@@ -220,18 +220,18 @@ func (x *exec) belongs(c *cursor) error {
 	return nil
 }
 
-func (x *exec) keepCursor(c *cursor) {
-	rs := x.conn.deployment
+func (x *call) keepCursor(c *cursor) {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	rs.cursors++
 	// The ids are spread so that a client which cuts them to 32 bits is found out.
-	c.id = rs.cursors<<32 | int64(x.conn.member.Index+1)
-	if x.conn.epoch != x.conn.member.Epoch {
+	c.id = rs.cursors<<32 | int64(x.client.member.Index+1)
+	if x.client.epoch != x.client.member.Epoch {
 		return
 	}
-	x.conn.member.cursors[c.id] = c
-	if x.conn.mongos != nil {
-		x.conn.mongos.cursors[c.id] = x.conn.member
+	x.client.member.cursors[c.id] = c
+	if x.client.router != nil {
+		x.client.router.cursors[c.id] = x.client.member
 	}
 }

@@ -42,13 +42,23 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 	if err != nil {
 		return nil, err
 	}
-	rs.active.Add(1)
-	defer rs.rest()
+	rs.cluster.active.Add(1)
+	defer rs.cluster.rest()
 	if err := x.answer(x.parse(body)); err != nil {
 		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
 	}
 	reply := bson.Raw(x.result.out)
 	return reply, replyError(reply)
+}
+
+// execute is Command for commands, which tell its error as their own.
+func (rs *Deployment) execute(member int, db string, command any) error {
+	_, err := rs.Command(member, db, command)
+	var refused *CommandError
+	if errors.As(err, &refused) {
+		return refused.answered()
+	}
+	return err
 }
 
 // direct returns what executes a command of the test itself, which no client has sent.
@@ -58,7 +68,7 @@ func (rs *Deployment) direct(m *member) (*exec, error) {
 	if rs.set.Closed || !m.Up {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.Index)
 	}
-	c := newConn(&m.server, nil, 0)
+	c := newConn(rs.serverOf(m), nil, 0)
 	c.done, c.direct, c.user = rs.set.Done, true, &account.Account{Name: "__system", DB: "local"}
 	c.x.reset()
 	return &c.x, nil

@@ -13,8 +13,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
-	"github.com/holdfast-db/holdfast/mongotest/internal/account"
-	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
@@ -27,31 +25,18 @@ import (
 type Deployment struct {
 	config     config
 	set        *replica.Set
+	cluster    *cluster
 	network    *memnet.Network // nil on TCP
-	members    []*member
 	mongos     []*mongos
 	balancers  []*balancer
-	servers    []*server // the members, then the mongos
-	journal    journal
+	servers    []*server             // the members, then the mongos
 	authority  *testserver.Authority // nil without TLS
 	tls        *tls.Config           // of the servers, nil without TLS
 	transcript transcript
 	wg         sync.WaitGroup
-	active     atomic.Int64 // messages being processed
-	running    currentop.Operations
-	idlers     atomic.Int64  // calls of WaitIdle
-	nextID     atomic.Int64  // connection ids
-	replies    atomic.Int32  // request ids of replies
-	guarded    atomic.Bool   // clients that have not authenticated are refused
-	roles      account.Roles // that somebody has created, and the built-in ones
-
-	accountsChanged atomic.Int64 // how often users and roles were changed
-	defaulted       atomic.Bool  // there may be default concerns in the data
+	nextID     atomic.Int64 // connection ids
 
 	middlewares
-
-	cursors int64
-	users   []*account.Account
 
 	// The replica set's configuration, beside the members' own, and what follows from it.
 }
@@ -95,16 +80,16 @@ func (rs *Deployment) URI() string {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	var hosts []string
-	for _, m := range rs.members {
+	for _, m := range rs.cluster.members {
 		if rs.set.Initiation != replica.Initiated || !m.Config.Hidden && m.Config.BearsData() {
-			hosts = append(hosts, m.addr)
+			hosts = append(hosts, m.Addr)
 		}
 	}
 	if rs.config.sharded {
 		hosts = nil
 	}
 	for _, r := range rs.mongos {
-		hosts = append(hosts, r.addr)
+		hosts = append(hosts, r.process.Addr)
 	}
 	var opts []string
 	if len(rs.balancers) > 0 {
@@ -139,14 +124,14 @@ func (rs *Deployment) Addr(member ...int) string {
 	m := orPanic(rs.memberAt("Addr", i))
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	return m.addr
+	return m.Addr
 }
 
 // Members returns how many members there are, including those that do not run.
 func (rs *Deployment) Members() int {
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	return len(rs.members)
+	return len(rs.cluster.members)
 }
 
 // Primary returns the index of the primary, -1 if there is none. While an older primary has not noticed yet that it was
@@ -165,16 +150,6 @@ func (rs *Deployment) Term() int64 {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	return rs.set.TermLocked()
-}
-
-// serverAtLocked returns the server with an address, nil if there is none.
-func (rs *Deployment) serverAtLocked(addr string) *server {
-	for _, s := range rs.servers {
-		if s.addr == addr {
-			return s
-		}
-	}
-	return nil
 }
 
 // ReadAll returns the documents of a namespace ("database.collection") that a majority has, as the primary knows it or, if
@@ -205,8 +180,8 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 // sent to an isolated member count as on their way. On TCP it does not see bytes that the operating system still holds. It
 // returns the cause of ctx's end if that comes first.
 func (rs *Deployment) WaitIdle(ctx context.Context) error {
-	rs.idlers.Add(1)
-	defer rs.idlers.Add(-1)
+	rs.cluster.idlers.Add(1)
+	defer rs.cluster.idlers.Add(-1)
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	w := replica.NewWaiter(rs.idleLocked)
@@ -220,19 +195,10 @@ func (rs *Deployment) idleLocked() bool {
 	if rs.network != nil && rs.tls == nil && rs.network.Unprocessed() > 0 {
 		return false
 	}
-	if rs.active.Load() > 0 {
+	if rs.cluster.active.Load() > 0 {
 		return false
 	}
 	return rs.set.ReplicatedLocked()
-}
-
-// rest notes the end of a message's processing and wakes WaitIdle.
-func (rs *Deployment) rest() {
-	if rs.active.Add(-1) == 0 && rs.idlers.Load() > 0 {
-		rs.set.Lock()
-		rs.set.ChangedLocked()
-		rs.set.Unlock()
-	}
 }
 
 // WaitPrimary waits until there is a primary that reaches a majority, and returns its index. If ctx ends first, it returns -1

@@ -29,6 +29,16 @@ func dialerOf(n *memnet.Network) dialFunc {
 	return new(net.Dialer).DialContext
 }
 
+// serverAtLocked returns the server with an address, nil if there is none.
+func (rs *Deployment) serverAtLocked(addr string) *server {
+	for _, s := range rs.servers {
+		if s.process.Addr == addr {
+			return s
+		}
+	}
+	return nil
+}
+
 // dial connects to an address. If a server of the deployment has the address, it waits until that is not isolated.
 func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	rs.set.Lock()

@@ -3,7 +3,6 @@ package mongotest
 import (
 	"fmt"
 
-	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
@@ -35,6 +34,3 @@ func (e *CommandError) name() string {
 func (e *CommandError) answered() *mongoerr.Error {
 	return &mongoerr.Error{Code: e.Code, Name: e.Name, Message: e.Message, Labels: e.Labels}
 }
-
-// errHangUp ends the connection without a reply: its member was killed, or the connection closed, meanwhile.
-var errHangUp = testserver.ErrGone

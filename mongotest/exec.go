@@ -2,25 +2,20 @@ package mongotest
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
 // exec is the execution of one message. A connection has one and uses it again and again.
 type exec struct {
-	conn    *conn   // over which it came
-	command command // that it is
-	result  result  // what came of it so far
-
-	evaluation evaluation // of its filters, expressions and pipelines
+	call
+	conn *conn // over which it came
 }
 
 // reset makes room for another message.
@@ -36,22 +31,6 @@ func (x *exec) reset() {
 	}
 }
 
-// memberIndex returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
-func (x *exec) memberIndex() int {
-	if x.conn.member == nil {
-		return -1
-	}
-	return x.conn.member.Index
-}
-
-// mongosIndex returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
-func (x *exec) mongosIndex() int {
-	if x.conn.mongos == nil {
-		return -1
-	}
-	return x.conn.mongos.index
-}
-
 // message executes an OP_MSG and answers it.
 func (x *exec) message(h wire.Header, b []byte) error {
 	m, err := wire.ParseMsg(b)
@@ -63,7 +42,7 @@ func (x *exec) message(h wire.Header, b []byte) error {
 	if x.result.out == nil {
 		x.result.out = make([]byte, 0, 1024)
 	}
-	x.result.id = x.conn.deployment.replies.Add(1)
+	x.result.id = x.conn.deployment.cluster.replies.Add(1)
 	at, out := wire.BeginMsg(x.result.out, x.result.id, h.RequestID, 0)
 	x.result.out = out
 	parseErr := x.parse(m.Body)
@@ -105,7 +84,7 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	if err != nil {
 		return err
 	}
-	x.result.out = wire.AppendReply(nil, x.conn.deployment.replies.Add(1), h.RequestID, x.result.out)
+	x.result.out = wire.AppendReply(nil, x.conn.deployment.cluster.replies.Add(1), h.RequestID, x.result.out)
 	return x.send(reply)
 }
 
@@ -115,7 +94,7 @@ func (x *exec) serve(parseErr error) (*Reply, error) {
 	if list := x.conn.deployment.concerning(x.command.name); list != nil {
 		return x.withMiddleware(list, parseErr)
 	}
-	return nil, x.answer(parseErr)
+	return nil, x.respond(parseErr)
 }
 
 // withMiddleware is serve by way of middleware.
@@ -125,7 +104,7 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 	request := x.request()
 	reply := testserver.Around(list, func(r *Request) *Reply {
 		x.command.afterApply, executed = r.afterApply, true
-		if failed = x.answer(parseErr); failed != nil {
+		if failed = x.respond(parseErr); failed != nil {
 			return nil
 		}
 		return &Reply{Body: bson.Raw(x.result.out[x.result.body:])}
@@ -174,87 +153,6 @@ func (x *exec) request() Request {
 	return r
 }
 
-// answer executes the command and writes the reply's document, or the error's.
-func (x *exec) answer(err error) error {
-	var point pointAction
-	if err == nil {
-		point, err = x.failPoint()
-	}
-	x.result.body, x.result.out = wire.BeginDocument(x.result.out)
-	x.result.scripted = err != nil
-	if err == nil {
-		err = x.execute(point)
-		x.evaluated()
-		if errors.Is(x.evaluation.ended, errHangUp) {
-			err = errHangUp
-		}
-	}
-	if errors.Is(err, errHangUp) {
-		x.record(0)
-		return err
-	}
-	if err != nil {
-		x.result.out = x.result.out[:x.result.body+4]
-		x.writeFailure(mongoerr.From(err), point)
-	}
-	x.finish()
-	x.result.out = wire.EndDocument(x.result.out, x.result.body)
-	return nil
-}
-
-// perform runs the command, then waits for its write concern.
-func (x *exec) perform() error {
-	x.applyDefaults()
-	if err := x.timePoints(); err != nil {
-		return err
-	}
-	began := time.Now()
-	if x.command.maxTime > 0 && x.command.name != "getMore" { // there it is the time to wait
-		x.evaluation.endsBy = began.Add(x.command.maxTime)
-	}
-	err := x.command.spec.run(x)
-	x.use(began)
-	if err != nil || x.result.refused {
-		x.abandon()
-	}
-	if err != nil {
-		return err
-	}
-	if x.conn.gone() {
-		return errHangUp
-	}
-	switch {
-	case x.command.spec.write && x.result.applied >= 0:
-		return x.awaitWriteConcern()
-	case x.command.readConcern == linearizableConcern:
-		return x.confirm()
-	}
-	return nil
-}
-
-// execute performs the command, by way of a member if this is a mongos, and says in the reply what became of it.
-func (x *exec) execute(point pointAction) error {
-	perform := x.perform
-	if x.conn.mongos != nil && x.command.spec.place == atShard {
-		perform = x.route
-	}
-	if err := perform(); err != nil {
-		return err
-	}
-	if point.writeConcernError != nil {
-		x.result.out = wire.AppendDocument(x.result.out, "writeConcernError", point.writeConcernError)
-	} else if x.result.writeError != nil {
-		x.appendWriteConcernError()
-	}
-	if x.result.wholeOK {
-		x.result.out = wire.AppendInt32(x.result.out, "ok", 1)
-	} else {
-		x.result.out = wire.AppendDouble(x.result.out, "ok", 1)
-	}
-	x.appendLabels(point)
-	return nil
-}
-
 // send delivers the reply, and the others if it is the first of a stream.
 func (x *exec) send(reply *Reply) error {
 	switch err := x.deliver(reply); {
@@ -295,6 +193,14 @@ func (x *exec) deliver(reply *Reply) error {
 	return ended
 }
 
+// respond executes the command and writes the reply's document, or the error's.
+func (x *exec) respond(parseErr error) error {
+	if parseErr == nil && x.command.spec.greeting {
+		x.noteClient() // a fail point may be about the application that says hello
+	}
+	return x.answer(parseErr)
+}
+
 // journalLost records a request that a fault kept from being executed.
 func (x *exec) journalLost() {
 	if x.command.spec == nil || x.command.spec.service {
@@ -307,101 +213,12 @@ func (x *exec) journalLost() {
 	x.record(0)
 }
 
-// noteStatements begins an entry for each statement of the command.
-func (x *exec) noteStatements() {
-	for _, s := range x.statements() {
-		x.note(s.id, s.raw)
-	}
-}
-
-// record puts the entries into the journal, if they are not there, and notes the command's error in them. A command on
-// data that has none gets one.
-func (x *exec) record(code Code) {
-	if x.command.spec == nil || x.command.spec.service {
-		return
-	}
-	if !x.result.journaled && len(x.result.entries) == 0 {
-		x.noteStatements()
-	}
-	if x.result.term == 0 && x.conn.member != nil { // it neither wrote nor looked at data
-		x.conn.set.Lock()
-		x.result.term = x.conn.member.Term
-		x.conn.set.Unlock()
-	}
-	if x.result.journaled && code != 0 {
-		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = cmp.Or(e.ErrorCode, code) })
-	}
-	if !x.result.journaled {
-		for _, e := range x.result.entries {
-			e.ErrorCode = cmp.Or(e.ErrorCode, code)
-		}
-		x.addEntries()
-	}
-}
-
-// addEntries puts the entries into the journal.
-func (x *exec) addEntries() {
-	for _, e := range x.result.entries {
-		e.Term = x.result.term
-	}
-	x.conn.deployment.journal.add(x.result.entries)
-	x.result.journaled = true
-}
-
-// note begins a journal entry for one statement. It is called without the set's mutex, because JournalKey may take long.
-func (x *exec) note(stmt int32, raw []byte) *noted {
-	e := x.conn.deployment.journal.allocate()
-	e.Time = time.Now()
-	e.Member, e.ConnID, e.RequestID = x.memberIndex(), x.conn.id, x.command.requestID
-	e.Command, e.Namespace = x.command.name, x.ns()
-	e.StatementID, e.TxnNumber = stmt, -1
-	if x.command.lsid != nil {
-		e.LSID = sessionName(x.command.lsid)
-	}
-	if x.command.hasTxn {
-		e.TxnNumber = x.command.txn
-	}
-	if raw != nil {
-		e.Statement = bson.Raw(raw)
-	}
-	switch {
-	case x.conn.deployment.config.journalKey != nil:
-		e.Key = x.conn.deployment.config.journalKey(x.command.name, raw)
-	case x.command.comment.Type == bson.TypeString:
-		e.Key = string(x.command.comment.Text())
-	}
-	x.result.entries = append(x.result.entries, e)
-	return e
-}
-
 func (x *exec) markAnswered(answered bool) {
 	if answered && len(x.result.entries) > 0 {
-		x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.Answered = true })
+		x.conn.deployment.cluster.journal.Mark(x.result.entries, func(e *journal.Entry) { e.Answered = true })
 	}
 }
 
 func (x *exec) markLost() {
-	x.conn.deployment.journal.mark(x.result.entries, func(e *noted) { e.ReplyLost = true })
-}
-
-// statements returns the parts of the command that the journal records one by one.
-func (x *exec) statements() []rawStatement {
-	field := x.command.spec.statements
-	if field == "" {
-		return []rawStatement{{max(x.command.stmtID, 0), nil}}
-	}
-	docs, err := x.documents(field)
-	if err != nil || len(docs) == 0 {
-		return []rawStatement{{}}
-	}
-	list := make([]rawStatement, len(docs))
-	for i, d := range docs {
-		list[i] = rawStatement{x.statementID(i), slices.Clone(d)}
-	}
-	return list
-}
-
-type rawStatement struct {
-	id  int32
-	raw []byte
+	x.conn.deployment.cluster.journal.Mark(x.result.entries, func(e *journal.Entry) { e.ReplyLost = true })
 }

@@ -4,18 +4,13 @@ import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
 // https://github.com/mongodb/specifications/blob/master/source/message/OP_MSG.md, exhaustAllowed and moreToCome
 
-// mayStream reports whether the replies to one getMore may be many. A mongos answers each getMore once.
-func (x *exec) mayStream() bool {
-	return x.command.flags&wire.ExhaustAllowed != 0 && x.conn.mongos == nil && x.conn.set.Version.AtLeast(4, 2)
-}
-
 // streamBatches executes the getMore again and again, until its cursor has no more, an error is the answer or the connection ends.
 func (x *exec) streamBatches() error {
 	for x.result.streaming {
 		answered := x.result.id
 		x.result = x.result.again(0)
 		x.evaluation.reset()
-		x.result.id = x.conn.deployment.replies.Add(1)
+		x.result.id = x.conn.deployment.cluster.replies.Add(1)
 		at, out := wire.BeginMsg(x.result.out, x.result.id, answered, 0)
 		x.result.out = out
 		reply, err := x.serve(nil)

@@ -17,7 +17,7 @@ type explained struct {
 }
 
 // explained reads the command as its execution would.
-func (x *exec) explained() (*explained, error) {
+func (x *call) explained() (*explained, error) {
 	e := &explained{}
 	e.Filter = query.EmptyDocument
 	var err error
@@ -40,7 +40,7 @@ func (x *exec) explained() (*explained, error) {
 	return e, err
 }
 
-func (e *explained) ofFind(x *exec) error {
+func (e *explained) ofFind(x *call) error {
 	var s search
 	var projection query.Value
 	for i := range x.command.args {
@@ -74,7 +74,7 @@ func (e *explained) ofFind(x *exec) error {
 	return nil
 }
 
-func (e *explained) ofCount(x *exec) error {
+func (e *explained) ofCount(x *call) error {
 	var s search
 	for i := range x.command.args {
 		if err := s.countField(&x.command.args[i], &e.Filter); err != nil {
@@ -86,7 +86,7 @@ func (e *explained) ofCount(x *exec) error {
 	return err
 }
 
-func (e *explained) ofDistinct(x *exec) error {
+func (e *explained) ofDistinct(x *call) error {
 	var s search
 	var key query.Value
 	for i := range x.command.args {
@@ -100,7 +100,7 @@ func (e *explained) ofDistinct(x *exec) error {
 }
 
 // statement returns the only statement of a write command.
-func (x *exec) statement(field string) ([]byte, error) {
+func (x *call) statement(field string) ([]byte, error) {
 	statements, err := x.batchDocuments(field)
 	if err == nil && len(statements) != 1 {
 		err = mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
@@ -111,7 +111,7 @@ func (x *exec) statement(field string) ([]byte, error) {
 	return statements[0], nil
 }
 
-func (e *explained) ofUpdate(x *exec) error {
+func (e *explained) ofUpdate(x *call) error {
 	if let := x.arg("let"); let.IsDocument() {
 		if err := x.letField("update", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (e *explained) ofUpdate(x *exec) error {
 	return s.err
 }
 
-func (e *explained) ofDelete(x *exec) error {
+func (e *explained) ofDelete(x *call) error {
 	if let := x.arg("let"); let.IsDocument() {
 		if err := x.letField("delete", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (e *explained) ofDelete(x *exec) error {
 	return s.err
 }
 
-func (e *explained) ofFindAndModify(x *exec) error {
+func (e *explained) ofFindAndModify(x *call) error {
 	f, err := x.modification()
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (e *explained) ofFindAndModify(x *exec) error {
 }
 
 // lookAt settles what the search looks at: the collection as the command would see it, and its indexes.
-func (x *exec) lookAt(e *explained) error {
+func (x *call) lookAt(e *explained) error {
 	view, err := x.explainedView(e)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (x *exec) lookAt(e *explained) error {
 	if !query.Lookup(e.Sort, "$natural").Missing() {
 		e.Sort = nil
 	}
-	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.conn.set.Version.AtLeast(8, 0)
+	e.NS, e.Exists, e.Express = x.command.full, view.Exists(), x.client.set.Version.AtLeast(8, 0)
 	e.Natural, e.Min, e.Max, e.Collated = e.hint.Natural, e.hint.Min, e.hint.Max, e.collation != nil
 	if e.Permits != nil {
 		e.Natural = 0
@@ -200,11 +200,11 @@ func (x *exec) lookAt(e *explained) error {
 }
 
 // explainedView returns a view of the collection that does not change.
-func (x *exec) explainedView(e *explained) (view store.View, err error) {
+func (x *call) explainedView(e *explained) (view store.View, err error) {
 	if err := x.reading(); err != nil {
 		return view, err
 	}
-	defer x.conn.set.Unlock()
+	defer x.client.set.Unlock()
 	c, err := x.collectionLocked(x.command.full)
 	if x.result.onView {
 		return view, fields.Unsupported("explain", "of a view")
@@ -239,15 +239,15 @@ func (x *exec) explainedView(e *explained) (view store.View, err error) {
 }
 
 // applyIndexFilterLocked finds the collection's index filter for the query. Where there is one a hint is ignored.
-func (x *exec) applyIndexFilterLocked(e *explained, c *store.Collection) {
+func (x *call) applyIndexFilterLocked(e *explained, c *store.Collection) {
 	q := &planfilter.Query{Filter: e.Filter, Sort: e.Sort, Projection: e.Projection, Collation: e.collation.Shown()}
-	if f := x.conn.member.planFilters[c.Def.UUID].Of(q); f != nil {
+	if f := x.client.member.planFilters[c.Def.UUID].Of(q); f != nil {
 		e.Permits, e.Index = f.Permits, nil
 	}
 }
 
 // matchOf compiles filters as those of the command.
-func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
+func (x *call) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (bool, error), error) {
 		f, m, err := x.filterOf(e, filter)
 		return func(doc []byte) (bool, error) { return f.MatchWith(doc, m) }, err
@@ -255,7 +255,7 @@ func (x *exec) matchOf(e *explained) func(filter []byte) (func(doc []byte) (bool
 }
 
 // distanceOf compiles a $near as that of the command.
-func (x *exec) distanceOf(e *explained) func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
+func (x *call) distanceOf(e *explained) func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
 		f, m, err := x.filterOf(e, filter)
 		return func(doc []byte) (query.Value, bool, error) {
@@ -265,7 +265,7 @@ func (x *exec) distanceOf(e *explained) func(filter []byte) (func(doc []byte) (q
 	}
 }
 
-func (x *exec) filterOf(e *explained, filter []byte) (f *query.Filter, m *query.Matching, err error) {
+func (x *call) filterOf(e *explained, filter []byte) (f *query.Filter, m *query.Matching, err error) {
 	hooks, err := x.hooks()
 	f = &query.Filter{}
 	if err == nil {
@@ -275,6 +275,6 @@ func (x *exec) filterOf(e *explained, filter []byte) (f *query.Filter, m *query.
 }
 
 // comparer compiles the command's sort.
-func (x *exec) comparer(e *explained) func(sort []byte) (func(a, b []byte) int, error) {
+func (x *call) comparer(e *explained) func(sort []byte) (func(a, b []byte) int, error) {
 	return func([]byte) (func(a, b []byte) int, error) { return e.order().Compare, nil }
 }

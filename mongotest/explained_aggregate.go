@@ -8,7 +8,7 @@ import (
 )
 
 // explainAggregate writes the plan of the stages that find documents, and the stages behind them.
-func (x *exec) explainAggregate(level explain.Verbosity) error {
+func (x *call) explainAggregate(level explain.Verbosity) error {
 	a := aggregation{cursor: true}
 	for i := range x.command.args {
 		if e := &x.command.args[i]; string(e.Key) != "explain" {
@@ -60,13 +60,13 @@ func (x *exec) explainAggregate(level explain.Verbosity) error {
 }
 
 // pushedDown returns the search that the first stages of a pipeline are, and how many these are.
-func (x *exec) pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
+func (x *call) pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
 	e := &explained{criteria: criteria{hint: a.hint, collating: a.collating}}
 	return e, e.PushDown(stages)
 }
 
 // appendStages writes the cursor with the plan, and the stages behind it, with the number of documents that each gives.
-func (x *exec) appendStages(dst []byte, a *aggregation, plan *explain.Plan, taken int, level explain.Verbosity) ([]byte, error) {
+func (x *call) appendStages(dst []byte, a *aggregation, plan *explain.Plan, taken int, level explain.Verbosity) ([]byte, error) {
 	list, dst := wire.BeginArray(dst, "stages")
 	at, dst := wire.BeginEmbedded(dst, "0")
 	cursor, dst := wire.BeginEmbedded(dst, "$cursor")
@@ -97,8 +97,8 @@ func (x *exec) appendStages(dst []byte, a *aggregation, plan *explain.Plan, take
 }
 
 // cursorType writes that the cursor gives documents.
-func (x *exec) cursorType(dst []byte) []byte {
-	if !x.conn.set.Version.AtLeast(8, 0) {
+func (x *call) cursorType(dst []byte) []byte {
+	if !x.client.set.Version.AtLeast(8, 0) {
 		return dst
 	}
 	return wire.AppendString(dst, "cursorType", "regular")
@@ -109,7 +109,7 @@ func appendReturned(dst []byte, n int) []byte {
 }
 
 // resultsOf returns how many documents the first stages of a pipeline give.
-func (x *exec) resultsOf(a *aggregation, stages int) (int, error) {
+func (x *call) resultsOf(a *aggregation, stages int) (int, error) {
 	first := *a
 	at, dst := wire.BeginDocument(nil)
 	for i, v := range query.Elements(a.stages)[:stages] {

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/version"
 )
 
@@ -40,56 +41,12 @@ type pointAction struct {
 	labels            []string
 }
 
-func cmdConfigureFailPoint(x *exec) error {
-	if x.command.db != "admin" {
-		return mongoerr.Errorf(mongoerr.Unauthorized, "configureFailPoint may only be run against the admin database.")
-	}
-	name := string(x.command.first.Text())
-	if !isFailPoint(name) {
-		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
-	}
-	mode := x.arg("mode")
-	if mode.Missing() {
-		return mongoerr.Errorf(mongoerr.IllegalOperation, "When setting a failpoint, you must supply a 'mode'")
-	}
-	p := failpoint.New()
-	off := true
-	for i := range x.command.args {
-		e := &x.command.args[i]
-		var err error
-		switch string(e.Key) {
-		case "mode":
-			off, err = p.Mode(e)
-		case "data":
-			err = p.Data(e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if off {
-		p = nil
-	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	x.conn.server.setPointLocked(name, p)
-	return nil
-}
-
-// setPointLocked sets a fail point, or ends it with nil.
-func (s *server) setPointLocked(name string, p *failpoint.Point) {
-	s.points.set(name, p)
-	if s.member != nil && name == StopReplication {
-		s.member.FetchesNone = p != nil
-		s.deployment.set.WakeLocked()
-	}
-}
-
 // failPoints are those of a server. The set's mutex guards them; whether there are any is read without it, so that a command that looks at no
 // data waits for none that does.
 type failPoints struct {
 	byName map[string]*failpoint.Point
 	exist  atomic.Bool
+	member *replica.Member // whose they are, nil for a mongos'
 }
 
 func (f *failPoints) clear() {
@@ -97,22 +54,23 @@ func (f *failPoints) clear() {
 	f.exist.Store(false)
 }
 
-// set makes a fail point act, or none of its name if it is nil.
-func (f *failPoints) set(name string, p *failpoint.Point) {
+// setLocked makes a fail point act, or none of its name if it is nil.
+func (f *failPoints) setLocked(name string, p *failpoint.Point) {
 	if p == nil {
 		delete(f.byName, name)
 	} else {
 		f.byName[name] = p
 	}
 	f.exist.Store(len(f.byName) > 0)
+	if f.member != nil && name == StopReplication {
+		f.member.FetchesNone = p != nil
+		f.member.Set.WakeLocked()
+	}
 }
 
 // failPoint does what the member's fail point says about the current command.
-func (x *exec) failPoint() (pointAction, error) {
-	if x.command.spec != nil && x.command.spec.greeting {
-		x.noteClient() // the point may be about the application that says hello
-	}
-	rs, points := x.conn.deployment, &x.conn.server.points
+func (x *call) failPoint() (pointAction, error) {
+	rs, points := x.client.cluster, x.client.points
 	if !points.exist.Load() {
 		return pointAction{}, nil
 	}
@@ -123,7 +81,7 @@ func (x *exec) failPoint() (pointAction, error) {
 		return pointAction{}, nil
 	}
 	rs.set.Unlock()
-	if !testserver.Sleep(x.conn.done, p.Block) {
+	if !testserver.Sleep(x.client.done, p.Block) {
 		return pointAction{}, errHangUp
 	}
 	action := pointAction{p.WriteConcernError, p.Labels}
@@ -137,11 +95,11 @@ func (x *exec) failPoint() (pointAction, error) {
 }
 
 // concernedBy reports whether a fail point is about the current command.
-func (x *exec) concernedBy(p *failpoint.Point) bool {
+func (x *call) concernedBy(p *failpoint.Point) bool {
 	switch {
-	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
+	case x.client.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.AppName != "" && p.AppName != x.appName(), p.Thread != "" && p.Thread != fmt.Sprintf("conn%d", x.conn.id):
+	case p.AppName != "" && p.AppName != x.appName(), p.Thread != "" && p.Thread != fmt.Sprintf("conn%d", x.client.id):
 		return false
 	}
 	coll := x.command.first
@@ -152,19 +110,19 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 }
 
 // appName returns the application's name. From 4.4.7 on a fail point reads it from the first hello, before the command runs.
-func (x *exec) appName() string {
-	if fields.NewestName(x.command.name) == "hello" && x.conn.set.Version.Has(version.Of(4, 4, 7)) {
+func (x *call) appName() string {
+	if fields.NewestName(x.command.name) == "hello" && x.client.set.Version.Has(version.Of(4, 4, 7)) {
 		if client := x.arg("client"); client.IsDocument() {
 			name := query.Lookup(query.Lookup(client.Data, "application").Data, "name")
 			return string(name.Text())
 		}
 	}
-	return x.conn.appName
+	return x.client.appName
 }
 
 // failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
-func (x *exec) failWriteLocked() error {
-	m, h := x.conn.member, &x.evaluation.lock
+func (x *call) failWriteLocked() error {
+	m, h := x.client.member, &x.evaluation.lock
 	since := h.from
 	h.from = m.Data.Log.Last()
 	p := m.points.byName[FailWrite]
@@ -187,12 +145,12 @@ func (x *exec) failWriteLocked() error {
 }
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
-func (x *exec) failGetMoreLocked(c *cursor) error {
+func (x *call) failGetMoreLocked(c *cursor) error {
 	p := x.pointLocked(FailGetMore)
 	if p == nil || !p.Take() {
 		return nil
 	}
-	delete(x.conn.member.cursors, c.id)
+	delete(x.client.member.cursors, c.id)
 	code := mongoerr.OperationFailed
 	if p.HasCode {
 		code = p.Code
@@ -201,10 +159,18 @@ func (x *exec) failGetMoreLocked(c *cursor) error {
 }
 
 // pointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
-func (x *exec) pointLocked(name string) *failpoint.Point {
-	p := x.conn.server.points.byName[name]
-	if p == nil && x.conn.member != nil {
-		p = x.conn.member.points.byName[name]
+func (x *call) pointLocked(name string) *failpoint.Point {
+	p := x.client.points.byName[name]
+	if p == nil && x.client.member != nil {
+		p = x.client.member.points.byName[name]
 	}
 	return p
+}
+
+func isFailPoint(name string) bool {
+	switch name {
+	case FailCommand, FailWrite, FailGetMore, AlwaysTimeOut, NeverTimeOut, StopReplication:
+		return true
+	}
+	return false
 }

@@ -3,17 +3,17 @@ package mongotest
 import "github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 
 // timePoints does what the fail points for maxTimeMS say about the current command.
-func (x *exec) timePoints() error {
+func (x *call) timePoints() error {
 	if x.command.maxTime <= 0 || x.command.name == "getMore" || x.command.name == "configureFailPoint" {
 		return nil
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	return x.limitLocked()
 }
 
 // limitLocked returns the error of a command whose time is limited if the time is always over, and takes the limit away if it never is.
-func (x *exec) limitLocked() error {
+func (x *call) limitLocked() error {
 	if p := x.pointLocked(NeverTimeOut); p != nil && p.Take() {
 		x.command.maxTime = 0
 		return nil
@@ -25,13 +25,13 @@ func (x *exec) limitLocked() error {
 }
 
 // limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
-func (x *exec) limitCursorLocked(c *cursor) error {
+func (x *call) limitCursorLocked(c *cursor) error {
 	if !c.limited || c.await {
 		return nil
 	}
 	err := x.limitLocked()
 	if err != nil {
-		delete(x.conn.member.cursors, c.id)
+		delete(x.client.member.cursors, c.id)
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m.setPointLocked(name, p)
+	m.points.setLocked(name, p)
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m.setPointLocked(name, nil)
+	m.points.setLocked(name, nil)
 }
 
 func (f *FailPoint) compile() (*failpoint.Point, error) {
@@ -93,12 +93,4 @@ func (f *FailPoint) compile() (*failpoint.Point, error) {
 		p.WriteConcernError = wire.EndDocument(wire.AppendString(dst, "errmsg", e.Message), at)
 	}
 	return p, nil
-}
-
-func isFailPoint(name string) bool {
-	switch name {
-	case FailCommand, FailWrite, FailGetMore, AlwaysTimeOut, NeverTimeOut, StopReplication:
-		return true
-	}
-	return false
 }

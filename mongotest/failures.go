@@ -24,19 +24,19 @@ func (rs *Deployment) StepDown() error {
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
 // and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
 func (rs *Deployment) Kill(member int) {
-	for _, c := range orPanic(rs.memberAt("Kill", member)).kill() {
+	for _, c := range rs.kill(orPanic(rs.memberAt("Kill", member))) {
 		c.abort()
 	}
 }
 
 // kill ends the member, unless it is dead, and returns its connections, which are to be aborted.
-func (m *member) kill() []*conn {
-	m.Set.Lock()
-	defer m.Set.Unlock()
+func (rs *Deployment) kill(m *member) []*conn {
+	rs.set.Lock()
+	defer rs.set.Unlock()
 	if !m.Up {
 		return nil
 	}
-	conns := m.shutLocked()
+	conns := rs.serverOf(m).shutLocked()
 	m.LeaveLocked()
 	return conns
 }
@@ -51,6 +51,7 @@ func (rs *Deployment) Restart(member int) {
 		return
 	}
 	m.runLocked()
+	rs.serverOf(m).openLocked()
 	m.RejoinLocked()
 }
 

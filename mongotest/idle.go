@@ -16,26 +16,18 @@ import (
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/currentOp/
 
 // beginUse notes the command that begins a cursor or a transaction.
-func (x *exec) beginUse() currentop.Use {
+func (x *call) beginUse() currentop.Use {
 	return currentop.Use{
-		Began: time.Now(), Last: time.Now(), Command: x.shortCommand(), App: x.conn.appName, Connection: x.conn.id, Address: x.conn.address(),
+		Began: time.Now(), Last: time.Now(), Command: x.shortCommand(), App: x.client.appName, Connection: x.client.id, Address: x.client.address(),
 		Tailable: x.arg("tailable").True(), AwaitsData: x.arg("awaitData").True(), NoTimeout: x.arg("noCursorTimeout").True(),
 	}
-}
-
-// address returns from where the client is connected, "" if it is not.
-func (c *conn) address() string {
-	if c.plain == nil {
-		return ""
-	}
-	return c.plain.RemoteAddr().String()
 }
 
 // longCommand is how many bytes of a command are kept.
 const longCommand = 16 << 10
 
 // shortCommand returns the command as it came or, if it is long, its name and its database.
-func (x *exec) shortCommand() []byte {
+func (x *call) shortCommand() []byte {
 	if len(x.command.raw) <= longCommand {
 		return slices.Clone(x.command.raw)
 	}
@@ -48,7 +40,7 @@ func (x *exec) shortCommand() []byte {
 func (m *member) idleCursorsLocked() (docs [][]byte) {
 	for _, id := range slices.Sorted(maps.Keys(m.cursors)) {
 		if c := m.cursors[id]; !c.pinned {
-			docs = append(docs, c.idle(m.addr))
+			docs = append(docs, c.idle(m.Addr))
 		}
 	}
 	return docs
@@ -84,7 +76,7 @@ func appendSessionID(dst []byte, key, lsid string) []byte {
 func (m *member) idleSessionsLocked() (docs [][]byte) {
 	open := slices.SortedFunc(maps.Keys(m.Open), func(a, b *replica.Transaction) int { return cmp.Compare(a.Session.Key, b.Session.Key) })
 	for _, t := range open {
-		docs = append(docs, idleTransaction(t, m.addr))
+		docs = append(docs, idleTransaction(t, m.Addr))
 	}
 	return docs
 }

@@ -2,8 +2,6 @@ package mongotest
 
 import (
 	"fmt"
-
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // nth returns one of a method's servers by its index; the error names the method and the index that is none.
@@ -26,17 +24,9 @@ func orPanic[T any](v T, err error) T {
 func (rs *Deployment) memberAt(method string, i int) (*member, error) {
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m, err := nth(method, "member", rs.members, i)
+	m, err := nth(method, "member", rs.cluster.members, i)
 	if err != nil && i == -1 {
 		err = fmt.Errorf("%w (Primary returns -1 while there is no primary)", err)
 	}
 	return m, err
-}
-
-// memberOf returns the member that has a replica, nil for nil. It is called with the set's mutex held.
-func (rs *Deployment) memberOf(r *replica.Member) *member {
-	if r == nil {
-		return nil
-	}
-	return rs.members[r.Index]
 }

@@ -3,7 +3,6 @@ package mongotest
 import (
 	"context"
 
-	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -48,15 +47,4 @@ func (rs *Deployment) WaitState(ctx context.Context, member int, known string) (
 		return "", context.Cause(ctx)
 	}
 	return m.StateNameLocked(), nil
-}
-
-// configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
-func (x *exec) configuredLocked(text string) error {
-	switch {
-	case x.conn.set.Initiation != replica.Initiated:
-		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
-	case x.conn.member.Config.Removed:
-		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
-	}
-	return nil
 }

@@ -3,8 +3,6 @@ package mongotest
 import (
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/memnet"
-	"github.com/holdfast-db/holdfast/internal/base/peek"
 	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongotest/internal/javascript"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -33,7 +31,7 @@ func (e *evaluation) reset() {
 }
 
 // work returns what the evaluation of the command asks whether it may go on.
-func (x *exec) work() *query.Work {
+func (x *call) work() *query.Work {
 	if x.evaluation.work == nil {
 		x.evaluation.work = query.NewWork(x.checkInterrupt)
 	}
@@ -41,7 +39,7 @@ func (x *exec) work() *query.Work {
 }
 
 // engine returns the engine that runs the command's scripts.
-func (x *exec) engine() *javascript.Engine {
+func (x *call) engine() *javascript.Engine {
 	e := &x.evaluation
 	if e.script == nil {
 		e.script = &javascript.Engine{Work: x.work(), MayWait: func() bool { return !e.lock.locked }}
@@ -50,12 +48,12 @@ func (x *exec) engine() *javascript.Engine {
 }
 
 // checkInterrupt returns why the evaluation must end, nil if it may go on.
-func (x *exec) checkInterrupt() error {
+func (x *call) checkInterrupt() error {
 	x.evaluation.ended = x.interrupted()
 	return x.evaluation.ended
 }
 
-func (x *exec) interrupted() error {
+func (x *call) interrupted() error {
 	e, now := &x.evaluation, time.Now()
 	switch {
 	case !e.endsBy.IsZero() && !now.Before(e.endsBy):
@@ -73,10 +71,10 @@ func (x *exec) interrupted() error {
 	}
 	if e.listed == nil {
 		e.listed = &currentop.Operation{ID: x.result.id, Description: x.operation()}
-		x.conn.deployment.running.Add(e.listed)
+		x.client.cluster.running.Add(e.listed)
 	}
 	switch {
-	case x.conn.gone() || x.conn.left():
+	case x.client.gone() || x.client.left():
 		return errHangUp
 	case e.listed.Killed():
 		return mongoerr.Errorf(mongoerr.Interrupted, "operation was interrupted")
@@ -85,17 +83,9 @@ func (x *exec) interrupted() error {
 }
 
 // evaluated ends the listing of the command, if it took so long that it was listed.
-func (x *exec) evaluated() {
+func (x *call) evaluated() {
 	if op := x.evaluation.listed; op != nil {
-		x.conn.deployment.running.Remove(op)
+		x.client.cluster.running.Remove(op)
 		x.evaluation.listed = nil
 	}
-}
-
-// left reports whether the client has closed the connection. That it has is not seen behind bytes that it sent before.
-func (c *conn) left() bool {
-	if mc, ok := c.plain.(*memnet.Conn); ok {
-		return mc.Ended()
-	}
-	return peek.At(c.plain) == peek.Ended
 }

@@ -3,13 +3,12 @@ package mongotest
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
-	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 )
 
 // Entry is the journal's record of one statement attempt that reached the server: one for each document of an insert,
@@ -79,92 +78,21 @@ func (e *Entry) String() string {
 	return b.String()
 }
 
-// noted is an entry of the journal that is being kept, with what becomes of the entry of the log that it stands for.
-type noted struct {
-	Entry
-	outcome store.Outcome // of which Applied and RolledBack are made
-}
-
-// journal keeps the newest entries. Its mutex also guards the fields of the entries in it.
-type journal struct {
-	mu      sync.Mutex
-	limit   int
-	seq     int64
-	entries []*noted
-	slab    []noted
-	bytes   int // of the entries' statements
-	without int // how many of the first entries have lost theirs
-}
-
-// journalBytes is how many bytes of statements the journal keeps.
-const journalBytes = 64 << 20
-
-// allocate returns an entry to fill in before it is added.
-func (j *journal) allocate() *noted {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if len(j.slab) == 0 {
-		j.slab = make([]noted, 32)
-	}
-	e := &j.slab[0]
-	j.slab = j.slab[1:]
-	return e
-}
-
-// add appends filled entries.
-func (j *journal) add(entries []*noted) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range entries {
-		j.seq++
-		e.Seq = j.seq
-		j.bytes += len(e.Statement)
-	}
-	j.entries = append(j.entries, entries...)
-	for j.bytes > journalBytes {
-		j.forgetStatement()
-	}
-	if len(j.entries) > j.limit+j.limit/4+64 {
-		n := len(j.entries) - j.limit
-		for j.without < n {
-			j.forgetStatement()
-		}
-		kept := make([]*noted, j.limit, j.limit+j.limit/4+64+len(entries))
-		copy(kept, j.entries[n:])
-		j.entries, j.without = kept, j.without-n
-	}
-}
-
-// forgetStatement takes the statement from the oldest entry that has one.
-func (j *journal) forgetStatement() {
-	e := j.entries[j.without]
-	j.bytes -= len(e.Statement)
-	e.Statement = nil
-	j.without++
-}
-
-// mark changes entries that are already in the journal.
-func (j *journal) mark(entries []*noted, change func(*noted)) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range entries {
-		change(e)
-	}
-}
-
 // Journal returns copies of the journal's entries, the oldest first.
 func (rs *Deployment) Journal() []Entry {
-	j := &rs.journal
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	from := max(0, len(j.entries)-j.limit)
-	list := make([]Entry, 0, len(j.entries)-from)
-	for _, n := range j.entries[from:] {
-		e := n.Entry
-		e.Applied, e.RolledBack = n.outcome.Applied.Load(), n.outcome.RolledBack.Load()
-		list = append(list, e)
-	}
+	var list []Entry
+	rs.cluster.journal.Each(func(n int) { list = make([]Entry, 0, n) }, func(e *journal.Entry) { list = append(list, entryOf(e)) })
 	return list
+}
+
+func entryOf(e *journal.Entry) Entry {
+	return Entry{
+		Seq: e.Seq, Time: e.Time, Member: e.Member, Term: e.Term, ConnID: e.ConnID, RequestID: e.RequestID,
+		Command: e.Command, Namespace: e.Namespace, LSID: e.LSID, TxnNumber: e.TxnNumber, StatementID: e.StatementID, Key: e.Key,
+		Statement: e.Statement, Applied: e.Outcome.Applied.Load(), Deduplicated: e.Deduplicated, RolledBack: e.Outcome.RolledBack.Load(),
+		RequestLost: e.RequestLost, ReplyLost: e.ReplyLost, Answered: e.Answered,
+		ErrorCode: e.ErrorCode, WriteConcernErrorCode: e.WriteConcernErrorCode,
+	}
 }
 
 // Dump returns, as text, the journal's newest 2,000 entries with one line for each, the transcript as lines of JSON if one is kept,
@@ -179,8 +107,8 @@ func (rs *Deployment) Dump() string {
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	for _, m := range rs.members {
-		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.Index, m.addr, m.Role,
+	for _, m := range rs.cluster.members {
+		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.Index, m.Addr, m.Role,
 			m.Term, m.Up, m.Gate.IsShut(), m.Data.Log.Last(), m.Commit)
 	}
 	return b.String()

@@ -6,9 +6,9 @@ import (
 )
 
 // checkLinearizable refuses the read concern where it means nothing.
-func (x *exec) checkLinearizable() error {
+func (x *call) checkLinearizable() error {
 	switch {
-	case x.conn.set.Standalone:
+	case x.client.set.Standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 	case !x.command.spec.linearizes:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
@@ -19,8 +19,8 @@ func (x *exec) checkLinearizable() error {
 
 // confirm waits until a majority has a no-op written after the read: then no newer primary had acknowledged anything else
 // when the member read.
-func (x *exec) confirm() error {
-	rs, m := x.conn.deployment, x.conn.member
+func (x *call) confirm() error {
+	rs, m := x.client.cluster, x.client.member
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	index := int64(0)
@@ -30,9 +30,9 @@ func (x *exec) confirm() error {
 		m.PublishLocked()
 	}
 	w := replica.NewWaiter(func() bool { return x.interruptedLocked() || m.Commit >= index })
-	err := x.inTime(rs.set.AwaitLocked(w, x.conn.done, x.limit()))
+	err := x.inTime(rs.set.AwaitLocked(w, x.client.done, x.limit()))
 	switch {
-	case x.conn.epoch != m.Epoch:
+	case x.client.epoch != m.Epoch:
 		return errHangUp
 	case x.interruptedLocked():
 		return mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")

@@ -8,15 +8,15 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
-func (rs *Deployment) listen() error {
+func (rs *Deployment) listen() (err error) {
 	for i, s := range rs.servers {
-		if err := s.listen(rs, i); err != nil {
+		if s.process.Addr, err = s.listen(rs, i); err != nil {
 			return err
 		}
 		rs.wg.Go(func() { rs.acceptAll(s.listener, func(nc net.Conn) bool { return rs.accept(s, nc) }) })
 	}
 	for i, b := range rs.balancers {
-		if err := b.listen(rs, len(rs.servers)+i); err != nil {
+		if b.addr, err = b.listen(rs, len(rs.servers)+i); err != nil {
 			return err
 		}
 		rs.wg.Go(func() { rs.acceptAll(b.listener, func(nc net.Conn) bool { return b.accept(rs, nc) }) })
@@ -35,40 +35,40 @@ func (s *listening) virtualAddr(rs *Deployment) string {
 	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, domain)
 }
 
-// listen makes the listener for the i-th address of the option Listen, and sets the address.
-func (s *listening) listen(rs *Deployment, i int) error {
-	if err := s.bind(rs, i); err != nil {
-		return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
+// listen makes the listener for the i-th address of the option Listen, and returns the address by which it is known.
+func (s *listening) listen(rs *Deployment, i int) (addr string, err error) {
+	if addr, err = s.bind(rs, i); err != nil {
+		return "", fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
 	}
-	return nil
+	return addr, nil
 }
 
-func (s *listening) bind(rs *Deployment, i int) error {
+func (s *listening) bind(rs *Deployment, i int) (string, error) {
 	c := &rs.config
 	if n := rs.network; n != nil {
 		l, err := n.Listen(s.virtualAddr(rs))
 		if err != nil {
-			return err
+			return "", err
 		}
-		s.listener, s.addr = l, l.Addr().String()
-		return nil
+		s.listener = l
+		return l.Addr().String(), nil
 	}
 	addr := "127.0.0.1:0"
 	if c.addresses != nil {
 		addr = c.addresses[i]
 	}
 	if c.listeners != nil {
-		s.listener, s.addr = c.listeners[i], addr
-		return nil
+		s.listener = c.listeners[i]
+		return addr, nil
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if s.listener, s.addr = l, l.Addr().String(); c.addresses != nil {
-		s.addr = named(addr, l)
+	if s.listener = l; c.addresses != nil {
+		return named(addr, l), nil
 	}
-	return nil
+	return l.Addr().String(), nil
 }
 
 // named returns an address with the port that its listener got.
@@ -124,6 +124,5 @@ func (rs *Deployment) addLocked(s *server, nc net.Conn) *conn {
 type listening struct {
 	name     string // for errors
 	host     string // in memory
-	addr     string
 	listener net.Listener
 }

@@ -15,6 +15,7 @@ import (
 // balancer is a load balancer: one address for several mongos. Each new connection goes to the next of them that runs.
 type balancer struct {
 	listening
+	addr   string
 	mongos []*mongos
 	turn   int // guarded by the set's mutex
 }

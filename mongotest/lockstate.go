@@ -33,7 +33,7 @@ type lockState struct {
 var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the set's mutex")
 
 // heldTooLong reports whether a write is to give up the mutex. One with scripts does so before it runs the first.
-func (x *exec) heldTooLong(now time.Time) bool {
+func (x *call) heldTooLong(now time.Time) bool {
 	since := x.evaluation.lock.since
 	long := x.evaluation.script != nil || now.Sub(since) >= maxLockHold
 	return !since.IsZero() && long
@@ -43,14 +43,14 @@ func (x *exec) heldTooLong(now time.Time) bool {
 func (e *evaluation) paused() bool { return errors.Is(e.ended, errHeldTooLong) }
 
 // slowly notes how to go on with an evaluation if it held the mutex for too long.
-func (x *exec) slowly(err error, evaluate func()) {
+func (x *call) slowly(err error, evaluate func()) {
 	if err != nil && x.evaluation.paused() {
 		x.evaluation.lock.slow = evaluate
 	}
 }
 
 // memoizedLocked returns what an evaluation finds out, which may be known already.
-func (x *exec) memoizedLocked(q memoKey, evaluate func() ([]byte, error)) ([]byte, error) {
+func (x *call) memoizedLocked(q memoKey, evaluate func() ([]byte, error)) ([]byte, error) {
 	if known, ok := x.evaluation.lock.memo.known[q]; ok {
 		return known.doc, known.err
 	}
@@ -63,7 +63,7 @@ func (x *exec) memoizedLocked(q memoKey, evaluate func() ([]byte, error)) ([]byt
 }
 
 // evaluateUnlocked evaluates without the mutex.
-func (x *exec) evaluateUnlocked(q memoKey, evaluate func() ([]byte, error)) {
+func (x *call) evaluateUnlocked(q memoKey, evaluate func() ([]byte, error)) {
 	doc, err := evaluate()
 	if x.evaluation.ended != nil {
 		return
@@ -72,9 +72,9 @@ func (x *exec) evaluateUnlocked(q memoKey, evaluate func() ([]byte, error)) {
 }
 
 // stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.
-func (x *exec) stillWritableLocked() error {
+func (x *call) stillWritableLocked() error {
 	switch {
-	case x.conn.gone():
+	case x.client.gone():
 		return errHangUp
 	case x.result.within != nil:
 		err := x.awaitUnlockLocked()
@@ -86,7 +86,7 @@ func (x *exec) stillWritableLocked() error {
 	if err := x.writableLocked(); err != nil {
 		return err
 	}
-	if x.conn.member.Term != x.result.term {
+	if x.client.member.Term != x.result.term {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil

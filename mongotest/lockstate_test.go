@@ -3,16 +3,25 @@ package mongotest
 import (
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
+	"github.com/holdfast-db/holdfast/mongotest/internal/version"
 )
 
-// lockedExec returns an execution that holds the mutex of a new set, as the primary's writes do.
-func lockedExec(t *testing.T) *exec {
+// lockedCall returns a call that holds the mutex of a new set, as the primary's writes do.
+func lockedCall(t *testing.T) *call {
 	t.Helper()
-	rs := RunReplicaSetT(t, 1, InMemory())
-	rs.set.Lock()
-	t.Cleanup(rs.set.Unlock)
-	m := rs.members[0]
-	x := &exec{conn: &conn{deployment: rs, set: rs.set, server: &m.server, member: m, epoch: m.Epoch, done: make(chan struct{})}}
+	rs := replica.NewSet(replica.Settings{ElectionTimeout: time.Second, Version: version.Newest})
+	m := &member{Member: replica.NewMember(rs, 0), points: new(failPoints)}
+	m.Config = setconfig.New(0)
+	rs.AddLocked(m.Member)
+	m.runLocked()
+	rs.BeginLocked(m.Member, func() {})
+	x := &call{client: &client{cluster: &cluster{set: rs}, set: rs, points: m.points, member: m, epoch: m.Epoch, done: make(chan struct{})}}
+	rs.Lock()
+	t.Cleanup(rs.Unlock)
 	x.result = x.result.again(0)
 	x.result.term = m.Term
 	x.work()
@@ -22,7 +31,7 @@ func lockedExec(t *testing.T) *exec {
 
 // An evaluation that takes long is done again once, without the mutex. What was found out before it is known then: it is the same document.
 func TestWhatWasFoundOutIsKept(t *testing.T) {
-	x := lockedExec(t)
+	x := lockedCall(t)
 	var quick, slow int
 	var made []byte
 	attempts := 0
@@ -57,7 +66,7 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 
 // What a unit found out is forgotten with the unit, and an error ends it at once.
 func TestUnitsForget(t *testing.T) {
-	x := lockedExec(t)
+	x := lockedCall(t)
 	failed := errors.New("failed")
 	for range 2 {
 		evaluated := 0
@@ -81,7 +90,7 @@ func TestUnitsForget(t *testing.T) {
 
 // A unit that nobody knows how to continue without the mutex is done with it.
 func TestAUnitThatCannotPauseKeepsTheMutex(t *testing.T) {
-	x := lockedExec(t)
+	x := lockedCall(t)
 	attempts, releases := 0, x.evaluation.lock.releases
 	err := x.attemptLocked(nil, func() error {
 		attempts++

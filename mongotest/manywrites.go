@@ -1,11 +1,14 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/mongotest/internal/store"
+import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
 
 // manyWrites are the writes of one statement to the documents that it found. Each is a unit. Outside of a transaction, others may change
 // a document after it was found.
 type manyWrites struct {
-	x        *exec
+	x        *call
 	command  string // that errors name
 	by       *criteria
 	list     foundList
@@ -17,7 +20,7 @@ type manyWrites struct {
 
 // findManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
 // also sees what others write meanwhile.
-func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrites {
+func (x *call) findManyLocked(command string, q *criteria, exact bool) *manyWrites {
 	if q.many != nil {
 		return q.many
 	}
@@ -40,8 +43,8 @@ func (x *exec) findManyLocked(command string, q *criteria, exact bool) *manyWrit
 
 // eachLocked calls write for each document that was found, if it is still there to be written. It returns write's first error, or why no more
 // were found.
-func (w *manyWrites) eachLocked(note *noted, write func(f *found) error) error {
-	notes := [1]*noted{note}
+func (w *manyWrites) eachLocked(note *journal.Entry, write func(f *found) error) error {
+	notes := [1]*journal.Entry{note}
 	for f := range w.list.all() {
 		err := w.x.unitLocked(notes[:], func() error {
 			there, err := w.thereLocked(f)
@@ -63,10 +66,10 @@ func (w *manyWrites) thereLocked(f *found) (bool, error) {
 	if x.result.within != nil || x.evaluation.lock.releases == w.releases {
 		return true, nil
 	}
-	if err := w.from.checkLocked(x.conn.member); err != nil {
+	if err := w.from.checkLocked(x.client.member); err != nil {
 		return false, x.executing(w.command, err)
 	}
-	r := x.conn.member.Data.Collections[x.command.full].ByKey[f.key]
+	r := x.client.member.Data.Collections[x.command.full].ByKey[f.key]
 	switch {
 	case r == nil:
 		return false, nil

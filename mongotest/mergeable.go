@@ -33,3 +33,6 @@ func valueAt(doc []byte, path []string) query.Value {
 	}
 	return v
 }
+
+// has reports whether a document has a field.
+func has(doc []byte, name string) bool { return !query.Lookup(doc, name).Missing() }

@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
 // Handler executes one message and returns its reply. It returns nil if the connection ended meanwhile.
@@ -55,9 +54,6 @@ func NewReply(doc any) *Reply {
 	}
 	return &Reply{Body: body}
 }
-
-// has reports whether a document has a field.
-func has(doc []byte, name string) bool { return !query.Lookup(doc, name).Missing() }
 
 // given reports whether the reply has anything to send.
 func (r *Reply) given() bool { return r.Body != nil || r.Error != nil || r.Garbage != nil }

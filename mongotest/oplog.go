@@ -9,9 +9,9 @@ import (
 // https://www.mongodb.com/docs/manual/core/replica-set-oplog/
 
 // checkOplog refuses to write into the oplog.
-func (x *exec) checkOplog(ns string) error {
+func (x *call) checkOplog(ns string) error {
 	switch {
-	case ns != store.OplogName || x.conn.set.Standalone:
+	case ns != store.OplogName || x.client.set.Standalone:
 		return nil
 	case x.command.name == "drop":
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
@@ -32,7 +32,7 @@ type oplogTail struct {
 }
 
 // tailOplog answers a find with a cursor that stays open at the end of the oplog.
-func (x *exec) tailOplog(s *search) error {
+func (x *call) tailOplog(s *search) error {
 	t := &oplogTail{criteria: s.criteria, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
@@ -40,9 +40,9 @@ func (x *exec) tailOplog(s *search) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	exists := x.conn.member.HasOplogLocked()
-	t.index = x.conn.member.Data.Log.Base
-	x.conn.set.Unlock()
+	exists := x.client.member.HasOplogLocked()
+	t.index = x.client.member.Data.Log.Base
+	x.client.set.Unlock()
 	if !exists {
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
@@ -54,7 +54,7 @@ func (x *exec) tailOplog(s *search) error {
 	return x.open(c, docs, false)
 }
 
-func (t *oplogTail) next(x *exec) ([]byte, error) {
+func (t *oplogTail) next(x *call) ([]byte, error) {
 	match := query.Matching{Vars: t.vars, Work: x.work()}
 	for t.left != 0 {
 		doc, err := t.read(x)
@@ -76,8 +76,8 @@ func (t *oplogTail) next(x *exec) ([]byte, error) {
 }
 
 // read returns the document of the next entry, nil if there is none now.
-func (t *oplogTail) read(x *exec) ([]byte, error) {
-	m := x.conn.member
+func (t *oplogTail) read(x *call) ([]byte, error) {
+	m := x.client.member
 	m.Set.Lock()
 	e, err := t.aheadLocked(m)
 	var previous *store.Entry
@@ -105,8 +105,8 @@ func (t *oplogTail) aheadLocked(m *member) (*store.Entry, error) {
 	return log.At(t.index + 1), nil
 }
 
-func (t *oplogTail) newsLocked(x *exec) bool {
-	e, err := t.aheadLocked(x.conn.member)
+func (t *oplogTail) newsLocked(x *call) bool {
+	e, err := t.aheadLocked(x.client.member)
 	return e != nil || err != nil
 }
 

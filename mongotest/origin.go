@@ -13,8 +13,8 @@ type origin struct {
 
 // originLocked returns the collection that the command reads, nil if there is none: a view, or a collection in a transaction, which
 // nobody drops meanwhile.
-func (x *exec) originLocked() *origin {
-	c := x.conn.member.Data.Collections[x.command.full]
+func (x *call) originLocked() *origin {
+	c := x.client.member.Data.Collections[x.command.full]
 	if c == nil || c.IsView() || x.result.onView || x.inTransaction() {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -109,7 +110,7 @@ func (p *BlackPipe) hello(command string) *Reply {
 		}...)
 	}
 	return NewReply(append(doc, bson.D{
-		{Key: "maxBsonObjectSize", Value: query16MiB},
+		{Key: "maxBsonObjectSize", Value: query.MaxDocumentSize},
 		{Key: "maxMessageSizeBytes", Value: wire.MaxMessageLength},
 		{Key: "maxWriteBatchSize", Value: maxBatch},
 		{Key: "localTime", Value: time.Now()},

@@ -113,9 +113,9 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 const aheadOfClock = 365 * 24 * 60 * 60
 
 // advanceClusterTime takes over a cluster time that the client knows from elsewhere: later writes are later than that.
-func (x *exec) advanceClusterTime() error {
-	rs := x.conn.deployment
-	if x.command.clusterTime <= rs.set.ClusterTime() || rs.config.standalone {
+func (x *call) advanceClusterTime() error {
+	rs := x.client.cluster
+	if x.command.clusterTime <= rs.set.ClusterTime() || rs.set.Standalone {
 		return nil
 	}
 	if now := replica.Now(); x.command.clusterTime.Seconds() > now.Seconds()+aheadOfClock {
@@ -130,13 +130,13 @@ func (x *exec) advanceClusterTime() error {
 
 // awaitTimesLocked waits until the member has reached the read concern's times; if it reads a
 // majority's data, until a majority of the members has.
-func (x *exec) awaitTimesLocked() error {
-	rs, m := x.conn.deployment, x.conn.member
+func (x *call) awaitTimesLocked() error {
+	rs, m := x.client.cluster, x.client.member
 	name, wanted := "afterClusterTime", x.command.after
 	if x.command.atTime > wanted {
 		name, wanted = "atClusterTime", x.command.atTime
 	}
-	if wanted == 0 || rs.config.standalone {
+	if wanted == 0 || rs.set.Standalone {
 		return nil
 	}
 	if known := rs.set.ClusterTime(); wanted > known {
@@ -148,16 +148,16 @@ func (x *exec) awaitTimesLocked() error {
 		return nil
 	}
 	m.AdvanceLocked(wanted)
-	w := replica.NewWaiter(func() bool { return x.conn.epoch != m.Epoch || x.readTimeLocked() >= wanted })
-	if err := x.inTime(rs.set.AwaitLocked(w, x.conn.done, x.limit())); err != nil {
+	w := replica.NewWaiter(func() bool { return x.client.epoch != m.Epoch || x.readTimeLocked() >= wanted })
+	if err := x.inTime(rs.set.AwaitLocked(w, x.client.done, x.limit())); err != nil {
 		return err
 	}
 	return x.readableLocked()
 }
 
 // readTimeLocked is the time of the newest entry that a read of the command would see.
-func (x *exec) readTimeLocked() store.Timestamp {
-	m := x.conn.member
+func (x *call) readTimeLocked() store.Timestamp {
+	m := x.client.member
 	if x.inTransaction() || x.command.readConcern != majorityConcern && x.command.readConcern != snapshotConcern {
 		return m.Data.Newest()
 	}

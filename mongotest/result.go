@@ -3,6 +3,7 @@ package mongotest
 import (
 	"math"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -21,7 +22,7 @@ type result struct {
 	state     bool       // the reply shall carry the member's topologyVersion
 	scripted  bool       // the error is a fault's or a fail point's: it says nothing of the member's state
 
-	entries   []*noted
+	entries   []*journal.Entry
 	journaled bool   // the entries are in the journal
 	target    string // the namespace, where the command's first value does not tell it
 

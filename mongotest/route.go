@@ -22,7 +22,7 @@ const (
 )
 
 // route performs the command of a mongos at one of the shard's members, again at another one where that is safe.
-func (x *exec) route() error {
+func (x *call) route() error {
 	if err := x.knownTransaction(); err != nil {
 		return err
 	}
@@ -32,11 +32,11 @@ func (x *exec) route() error {
 			return err
 		}
 		err := x.perform()
-		if x.conn.gone() {
+		if x.client.gone() {
 			return errHangUp
 		}
-		if errors.Is(err, errHangUp) || x.conn.member.Gate.IsShut() {
-			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.conn.member.addr)
+		if errors.Is(err, errHangUp) || x.client.member.Gate.IsShut() {
+			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.client.member.Addr)
 		}
 		if err == nil || attempt == routeAttempts || !x.repeats(err) {
 			x.appendRecoveryToken(err)
@@ -48,20 +48,20 @@ func (x *exec) route() error {
 }
 
 // chooseMember makes the member that the command is for the one that executes it, and waits until there is one.
-func (x *exec) chooseMember() error {
-	rs := x.conn.deployment
+func (x *call) chooseMember() error {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	var m *member
 	w := replica.NewWaiter(func() bool {
-		m = x.conn.mongos.destinationLocked(x)
+		m = x.client.router.destinationLocked(x)
 		return m != nil
 	})
 	limit := routePatience
 	if x.command.maxTime > 0 {
 		limit = min(limit, x.command.maxTime)
 	}
-	switch err := rs.set.AwaitLocked(w, x.conn.done, limit); {
+	switch err := rs.set.AwaitLocked(w, x.client.done, limit); {
 	case errors.Is(err, errHangUp):
 		return err
 	case err != nil && x.command.maxTime > 0 && limit == x.command.maxTime:
@@ -73,27 +73,14 @@ func (x *exec) chooseMember() error {
 		}
 		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference,
 			"Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
-			rs.config.setName)
+			rs.setName)
 	}
-	x.conn.member, x.conn.epoch = m, m.Epoch
+	x.client.member, x.client.epoch = m, m.Epoch
 	return nil
 }
 
-// destinationLocked returns who executes the command: who holds the cursor of a getMore, or who the read preference selects.
-func (r *mongos) destinationLocked(x *exec) *member {
-	if x.command.name != "getMore" {
-		return r.pickLocked(&x.command)
-	}
-	id, _ := x.command.first.Integer()
-	if m := r.cursors[id]; m != nil && m.Up && !m.Gate.IsShut() {
-		return m
-	}
-	delete(r.cursors, id) // it is lost with its member, if it was there
-	return r.deployment.members[0]
-}
-
 // repeats reports whether a mongos performs the command once more after an error.
-func (x *exec) repeats(err error) bool {
+func (x *call) repeats(err error) bool {
 	if !mongoerr.Is(mongoerr.CodeOf(err), mongoerr.RetryableWrite) || x.inTransaction() || x.command.name == "getMore" {
 		return false
 	}
@@ -118,17 +105,17 @@ func (c *command) writes() bool {
 
 // knownTransaction refuses to go on with a transaction that began at another mongos, unless the command commits it and says
 // where to find its outcome.
-func (x *exec) knownTransaction() error {
+func (x *call) knownTransaction() error {
 	if !x.inTransaction() {
 		return nil
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	key := string(x.command.lsid)
 	if x.command.begins {
-		x.conn.mongos.transactions[key] = x.command.txn
+		x.client.router.transactions[key] = x.command.txn
 	}
-	known, ok := x.conn.mongos.transactions[key]
+	known, ok := x.client.router.transactions[key]
 	if ok && known == x.command.txn {
 		return nil
 	}
@@ -147,20 +134,20 @@ func (x *exec) knownTransaction() error {
 }
 
 // appendRecoveryToken tells the client by what any mongos finds the outcome of its transaction.
-func (x *exec) appendRecoveryToken(err error) {
+func (x *call) appendRecoveryToken(err error) {
 	if err != nil || !x.inTransaction() || x.command.spec.ends {
 		return
 	}
 	at, dst := wire.BeginEmbedded(x.result.out, "recoveryToken")
-	x.result.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.conn.deployment.config.setName), at)
+	x.result.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.client.cluster.setName), at)
 }
 
 // readPreference notes which members may answer the command.
-func (x *exec) readPreference(e *wire.Element) error {
+func (x *call) readPreference(e *wire.Element) error {
 	if err := x.command.readPreference(e); err != nil {
 		return err
 	}
-	if least := 90 * time.Second; x.conn.mongos != nil && x.command.staleness > 0 && x.command.staleness < least {
+	if least := 90 * time.Second; x.client.router != nil && x.command.staleness > 0 && x.command.staleness < least {
 		return mongoerr.Errorf(mongoerr.MaxStalenessOutOfRange, "maxStalenessSeconds value can not be less than %d", least/time.Second)
 	}
 	return nil

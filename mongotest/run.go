@@ -1,6 +1,9 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/mongotest/internal/replica"
+import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
 
 // Tester is what the package needs of a test framework; a *testing.T has it.
 type Tester interface {
@@ -77,14 +80,17 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &Deployment{config: c, journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript}, network: c.network()}
+	rs := &Deployment{config: c, transcript: transcript{limit: c.transcript}, network: c.network()}
 	rs.set = replica.NewSet(c.settings(rs))
-	rs.set.ElectionTimeout, rs.set.Modes = c.electionTimeout, c.modes
+	rs.cluster = &cluster{
+		execute: rs.execute, set: rs.set, setName: c.setName, sharded: c.sharded, requireAuth: c.requireAuth, journal: journal.New(c.journalLimit), journalKey: c.journalKey,
+	}
 	for i := range c.members {
-		m := newMember(rs, i)
+		s := newMember(rs, i)
+		m := s.member
 		m.Config, m.Lag = c.initial[i].Member, c.initial[i].lag
 		m.Config.Removed = m.Config.Removed || c.uninitiated
-		rs.addMemberLocked(m)
+		rs.addMemberLocked(s)
 	}
 	for i := range c.mongos {
 		r := newMongos(rs, i)
@@ -100,7 +106,7 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 		_ = rs.Close()
 		return nil, err
 	}
-	for _, m := range rs.members {
+	for _, m := range rs.cluster.members {
 		rs.wg.Go(m.Replicate)
 	}
 	if !c.uninitiated {
@@ -112,15 +118,15 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 // settings are those of the set that the deployment has.
 func (c *config) settings(rs *Deployment) replica.Settings {
 	return replica.Settings{
-		Version: c.version, Standalone: c.standalone, Seed: c.seed, Replication: c.replication, OplogBytes: c.oplogBytes, StartParameters: c.startParameters,
-		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.memberOf(t.Member).transactionEndedLocked(t) },
+		Version: c.version, ElectionTimeout: c.electionTimeout, Modes: c.modes, Standalone: c.standalone, Seed: c.seed, Replication: c.replication, OplogBytes: c.oplogBytes, StartParameters: c.startParameters,
+		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.cluster.memberOf(t.Member).transactionEndedLocked(t) },
 	}
 }
 
 // addMemberLocked adds a member, to whose clients nobody listens yet.
-func (rs *Deployment) addMemberLocked(m *member) {
-	rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
-	rs.set.AddLocked(m.Member)
+func (rs *Deployment) addMemberLocked(s *server) {
+	rs.cluster.members, rs.servers = append(rs.cluster.members, s.member), append(rs.servers, s)
+	rs.set.AddLocked(s.member.Member)
 }
 
 // begin lets the members elect their first primary.

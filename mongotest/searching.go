@@ -16,7 +16,7 @@ type searched struct {
 }
 
 // bySearch returns what matches in a view in the order of a search: the nearest first, or the words as their index has them.
-func (x *exec) bySearch(v *store.View, f *query.Filter, m *query.Matching) ([]searched, error) {
+func (x *call) bySearch(v *store.View, f *query.Filter, m *query.Matching) ([]searched, error) {
 	var list []searched
 	err := v.FindBy(nil, &store.Hint{}, f, m, func(r *store.Record) bool {
 		list = append(list, searched{r, *m})
@@ -41,7 +41,7 @@ func byWords(a, b searched) int {
 }
 
 // findBySearch is find in the order of a search.
-func (x *exec) findBySearch(q *criteria, p scan, visit func(r *store.Record) bool) error {
+func (x *call) findBySearch(q *criteria, p scan, visit func(r *store.Record) bool) error {
 	list, err := x.bySearch(&p.view, &q.filter, &x.result.match)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package mongotest
 
 import (
+	"fmt"
+
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
@@ -20,11 +22,26 @@ type server struct {
 	tally
 }
 
+// newMember makes a member and its server.
+func newMember(rs *Deployment, index int) *server {
+	m := &member{Member: replica.NewMember(rs.set, index), cluster: rs.cluster}
+	s := &server{
+		deployment: rs, process: &m.Process, member: m, conns: make(map[*conn]struct{}), tally: newTally(),
+		listening: listening{name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index)},
+	}
+	m.points, s.points.member = &s.points, m.Member
+	m.runLocked()
+	s.openLocked()
+	return s
+}
+
+// serverOf returns the server of a member.
+func (rs *Deployment) serverOf(m *member) *server { return rs.servers[m.Index] }
+
 // openLocked lets clients in: the process has started.
 func (s *server) openLocked() {
 	s.refuse(false)
 	s.accepted = 0
-	s.points.clear()
 	s.limiter = limiter{}
 }
 

@@ -9,7 +9,7 @@ import (
 type spec struct {
 	index      int // among all commands
 	place      place
-	run        func(*exec) error
+	run        func(*call) error
 	name       string
 	greeting   bool            // hello and its older names
 	since      version.Version // the first that has it; zero: all have

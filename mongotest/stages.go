@@ -16,8 +16,8 @@ import (
 // Stage implements pipeline.Source: the stages that describe the server.
 func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
 	x := s.x
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	switch name {
 	case "$collStats":
 		return x.collStatsLocked(db+"."+coll, spec)
@@ -36,7 +36,7 @@ func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/planCacheStats/
 
 // plansLocked refuses to tell of the plans of a collection that is not there. No plans are cached.
-func (x *exec) plansLocked(ns string) error {
+func (x *call) plansLocked(ns string) error {
 	if c, err := x.collectionLocked(ns); c != nil || err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (x *exec) plansLocked(ns string) error {
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
 
-func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
+func (x *call) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	c, err := x.collectionLocked(ns)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	}
 	whole, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "ns", ns)
-	dst = wire.AppendString(dst, "host", x.conn.member.addr)
+	dst = wire.AppendString(dst, "host", x.client.member.Addr)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	it := wire.Elements(spec.Data)
 	for it.Next() {
@@ -80,7 +80,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 
 // indexStatsLocked describes the indexes. How often they are used is not counted.
-func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
+func (x *call) indexStatsLocked(ns string) ([][]byte, error) {
 	c, err := x.collectionLocked(ns)
 	if c == nil {
 		return nil, err
@@ -90,9 +90,9 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		whole, dst := wire.BeginDocument(nil)
 		dst = wire.AppendString(dst, "name", ix.Name)
 		dst = wire.AppendDocument(dst, "key", ix.Pattern)
-		dst = wire.AppendString(dst, "host", x.conn.member.addr)
+		dst = wire.AppendString(dst, "host", x.client.member.Addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
-		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.conn.member.Started.UnixMilli())
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.client.member.Started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
 		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
@@ -103,9 +103,9 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/listLocalSessions/
 
 // localSessionsLocked returns the sessions that have written, and the command's own.
-func (x *exec) localSessionsLocked() [][]byte {
+func (x *call) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.conn.member.Data.Sessions {
+	for lsid := range x.client.member.Data.Sessions {
 		known[lsid] = true
 	}
 	if x.command.lsid != nil {

@@ -21,7 +21,7 @@ type tailing struct {
 }
 
 // tail answers a find with a cursor that stays open at the end.
-func (x *exec) tail(s *search) error {
+func (x *call) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
@@ -35,25 +35,25 @@ func (x *exec) tail(s *search) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	on := t.collectionLocked(x.conn.member)
+	on := t.collectionLocked(x.client.member)
 	if on.IsView() {
-		x.conn.set.Unlock()
+		x.client.set.Unlock()
 		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
 	}
 	if on != nil && !on.Def.Options.Capped {
-		x.conn.set.Unlock()
+		x.client.set.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
 		return mongoerr.Errorf(mongoerr.BadValue,
 			"error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
 				"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.Live == 0 { // there is no position to stay at
-		x.conn.set.Unlock()
+		x.client.set.Unlock()
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
 	t.id = on.Def.UUID
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
-	x.conn.set.Unlock()
+	x.client.set.Unlock()
 	docs, err := c.batch(x, s.batchSize)
 	if err != nil {
 		return x.executing("find", err)
@@ -62,7 +62,7 @@ func (x *exec) tail(s *search) error {
 }
 
 // checkTail refuses what does not go together with a tailable cursor.
-func (s *search) checkTail(x *exec) error {
+func (s *search) checkTail(x *call) error {
 	switch {
 	case s.filter.Near() != nil:
 		return mongoerr.Errorf(mongoerr.BadValue, "Tailable cursors and geo $near cannot be used together")
@@ -92,7 +92,7 @@ func (t *tailing) collectionLocked(m *member) *store.Collection {
 	return m.Data.Collections[t.ns]
 }
 
-func (t *tailing) next(x *exec) ([]byte, error) {
+func (t *tailing) next(x *call) ([]byte, error) {
 	match := query.Matching{Vars: t.vars, Work: x.work()}
 	for {
 		r, err := t.read(x)
@@ -113,18 +113,18 @@ func (t *tailing) next(x *exec) ([]byte, error) {
 }
 
 // read returns the next record, nil if there is none now.
-func (t *tailing) read(x *exec) (*store.Record, error) {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	r, err := t.aheadLocked(x.conn.member)
+func (t *tailing) read(x *call) (*store.Record, error) {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
+	r, err := t.aheadLocked(x.client.member)
 	if r != nil {
 		t.last = r.ID
 	}
 	return r, err
 }
 
-func (t *tailing) newsLocked(x *exec) bool {
-	r, err := t.aheadLocked(x.conn.member)
+func (t *tailing) newsLocked(x *call) bool {
+	r, err := t.aheadLocked(x.client.member)
 	return r != nil || err != nil
 }
 

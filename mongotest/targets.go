@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -19,7 +20,7 @@ import (
 )
 
 // checkTarget returns why the command may not write.
-func (x *exec) checkTarget(t *pipeline.Target) error {
+func (x *call) checkTarget(t *pipeline.Target) error {
 	name := targetName(t)
 	switch {
 	case x.inTransaction():
@@ -33,12 +34,12 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 }
 
 // checkIndexLocked refuses a $merge by fields that do not tell documents apart.
-func (x *exec) checkIndexLocked(a *aggregation) error {
+func (x *call) checkIndexLocked(a *aggregation) error {
 	t := a.Target()
 	if !t.Merge {
 		return nil
 	}
-	c, err := x.conn.member.storedLocked(t.DB + "." + t.Coll)
+	c, err := x.client.member.storedLocked(t.DB + "." + t.Coll)
 	byID := len(t.On) == 0 || slices.Equal(t.On, []string{"_id"})
 	switch {
 	case err != nil || c == nil && byID:
@@ -54,7 +55,7 @@ func (x *exec) checkIndexLocked(a *aggregation) error {
 }
 
 // writeResults writes what a pipeline returned to where its last stage says, as the primary.
-func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
+func (x *call) writeResults(a *aggregation, docs [][]byte) error {
 	w, err := x.onPrimary()
 	if err != nil {
 		return err
@@ -82,26 +83,27 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 }
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
-func (x *exec) onPrimary() (*exec, error) {
-	rs := x.conn.deployment
+func (x *call) onPrimary() (*call, error) {
+	rs := x.client.cluster
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	p := rs.memberOf(x.conn.member.PrimaryLocked())
+	p := rs.memberOf(x.client.member.PrimaryLocked())
 	switch {
-	case p == x.conn.member:
+	case p == x.client.member:
 		return x, nil
-	case p == nil || !rs.config.version.AtLeast(5, 0):
+	case p == nil || !rs.set.Version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	w := &exec{conn: &conn{
-		deployment: rs, set: rs.set, server: &p.server, member: p, epoch: p.Epoch, id: x.conn.id, plain: x.conn.plain, done: x.conn.done,
+	w := &call{client: &client{
+		cluster: rs, set: rs.set, process: &p.Process, points: p.points, member: p, epoch: p.Epoch, id: x.client.id, plain: x.client.plain,
+		done: x.client.done,
 	}, command: x.command}
 	w.result = w.result.again(0)
 	w.result.id, w.evaluation.endsBy = x.result.id, x.evaluation.endsBy
 	return w, nil
 }
 
-func (x *exec) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note *noted) error {
+func (x *call) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note *journal.Entry) error {
 	t := a.Target()
 	x.command.full = t.DB + "." + t.Coll
 	if !t.Merge {
@@ -110,13 +112,13 @@ func (x *exec) writeResultsLocked(a *aggregation, docs [][]byte, vars any, note 
 	if err := checkNamespace(t.DB, t.Coll); err != nil {
 		return err
 	}
-	return (&merge{x, t, a.collating, vars, []*noted{note}}).allLocked(docs)
+	return (&merge{x, t, a.collating, vars, []*journal.Entry{note}}).allLocked(docs)
 }
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
-func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
-	target, notes := x.command.full, []*noted{note}
-	c, err := x.conn.member.storedLocked(target)
+func (x *call) outLocked(t *pipeline.Target, docs [][]byte, note *journal.Entry) error {
+	target, notes := x.command.full, []*journal.Entry{note}
+	c, err := x.client.member.storedLocked(target)
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	}
 	if err == nil {
 		err = x.unitLocked(notes, func() error {
-			if err := cmp.Or(made.checkLocked(x.conn.member), x.sameTargetLocked(target, c)); err != nil {
+			if err := cmp.Or(made.checkLocked(x.client.member), x.sameTargetLocked(target, c)); err != nil {
 				return err
 			}
 			return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
@@ -150,7 +152,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 }
 
 // outNamed returns why a temporary collection cannot get the name that is asked for.
-func (x *exec) outNamed(t *pipeline.Target) error {
+func (x *call) outNamed(t *pipeline.Target) error {
 	if refused := checkNamespace(t.DB, t.Coll); refused != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
 			mongoerr.From(refused).Message)
@@ -159,8 +161,8 @@ func (x *exec) outNamed(t *pipeline.Target) error {
 }
 
 // sameTargetLocked refuses to replace a collection that others have made, dropped or changed since the command looked at it.
-func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
-	c, err := x.conn.member.storedLocked(target)
+func (x *call) sameTargetLocked(target string, before *store.Collection) error {
+	c, err := x.client.member.storedLocked(target)
 	if err != nil || c == before || c != nil && before != nil && c.Def == before.Def {
 		return err
 	}
@@ -169,14 +171,14 @@ func (x *exec) sameTargetLocked(target string, before *store.Collection) error {
 
 // dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
 // primary does that.
-func (x *exec) dropTemporaryLocked() {
-	if m := x.conn.member; m.Role == replica.Primary && m.Term == x.result.term && m.Data.Collections[x.command.full] != nil {
+func (x *call) dropTemporaryLocked() {
+	if m := x.client.member; m.Role == replica.Primary && m.Term == x.result.term && m.Data.Collections[x.command.full] != nil {
 		m.DropLocked(x.command.full)
 	}
 }
 
 // outDefinition returns the definition of the collection that $out makes, instead of another one; nil for none.
-func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
+func (x *call) outDefinition(t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
 	var wanted store.Options
 	var err error
 	if !t.Timeseries.Missing() {
@@ -209,11 +211,11 @@ func (x *exec) outDefinition(t *pipeline.Target, c *store.Collection) (*store.De
 }
 
 // fillLocked puts documents into a collection that the command has made.
-func (x *exec) fillLocked(made *origin, docs [][]byte) error {
+func (x *call) fillLocked(made *origin, docs [][]byte) error {
 	for _, doc := range docs {
 		in := x.prepareInsertion(doc)
 		err := x.unitLocked(nil, func() error {
-			if err := made.checkLocked(x.conn.member); err != nil {
+			if err := made.checkLocked(x.client.member); err != nil {
 				return err
 			}
 			return x.insertResultLocked(&in, nil)
@@ -225,7 +227,7 @@ func (x *exec) fillLocked(made *origin, docs [][]byte) error {
 	return nil
 }
 
-func (x *exec) insertResultLocked(in *insertion, note *noted) error {
+func (x *call) insertResultLocked(in *insertion, note *journal.Entry) error {
 	if in.err != nil {
 		return in.err
 	}
@@ -244,11 +246,11 @@ func (x *exec) insertResultLocked(in *insertion, note *noted) error {
 
 // merge is the execution of a $merge.
 type merge struct {
-	*exec
+	*call
 	*pipeline.Target
 	collating     // of the command
 	vars      any // of the command
-	notes     []*noted
+	notes     []*journal.Entry
 }
 
 // merging is a result whose turn it is, with what is the same for each attempt.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -13,7 +14,7 @@ import (
 
 // unitLocked runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
 // for the unit. Apply may run more than once, see attemptLocked. If it has units itself, it writes nothing else after the first.
-func (x *exec) unitLocked(notes []*noted, apply func() error) error {
+func (x *call) unitLocked(notes []*journal.Entry, apply func() error) error {
 	if err := x.yieldLocked(); err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func (x *exec) unitLocked(notes []*noted, apply func() error) error {
 
 // attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
 // what apply did and gives up the mutex for that. So apply begins by forgetting what it noted before.
-func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
+func (x *call) attemptLocked(notes []*journal.Entry, apply func() error) error {
 	h := &x.evaluation.lock
 	h.yields = 0
 	h.memo.reset()
@@ -53,12 +54,12 @@ func (x *exec) attemptLocked(notes []*noted, apply func() error) error {
 		if err != nil {
 			return err
 		}
-		before.since = x.conn.member.Data.Log.Last()
+		before.since = x.client.member.Data.Log.Last()
 	}
 }
 
 // pauseLocked evaluates what takes long without the mutex.
-func (x *exec) pauseLocked() error {
+func (x *call) pauseLocked() error {
 	h := &x.evaluation.lock
 	h.yields++
 	x.evaluation.ended = nil
@@ -68,28 +69,28 @@ func (x *exec) pauseLocked() error {
 		return nil
 	}
 	return x.releasedLocked(func() error {
-		x.conn.set.Unlock()
-		defer x.conn.set.Lock()
+		x.client.set.Unlock()
+		defer x.client.set.Lock()
 		h.slow()
 		return x.evaluation.ended
 	})
 }
 
 // yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
-func (x *exec) yieldLocked() error {
+func (x *call) yieldLocked() error {
 	if time.Since(x.evaluation.lock.acquired) < maxLockHold || x.command.afterApply != nil {
 		return nil
 	}
 	return x.releasedLocked(func() error {
-		x.conn.set.Unlock()
-		defer x.conn.set.Lock()
+		x.client.set.Unlock()
+		defer x.client.set.Lock()
 		runtime.Gosched() // else who waits would find the mutex taken again
 		return x.checkInterrupt()
 	})
 }
 
 // releasedLocked runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
-func (x *exec) releasedLocked(wait func() error) error {
+func (x *call) releasedLocked(wait func() error) error {
 	h := &x.evaluation.lock
 	h.since = time.Time{} // what was written before stays
 	if err := x.failWriteLocked(); err != nil {
@@ -98,7 +99,7 @@ func (x *exec) releasedLocked(wait func() error) error {
 	}
 	h.releases++
 	if x.result.within == nil {
-		x.conn.member.PublishLocked()
+		x.client.member.PublishLocked()
 	}
 	h.locked = false
 	err := wait()
@@ -111,9 +112,9 @@ func (x *exec) releasedLocked(wait func() error) error {
 }
 
 // takenLocked notes that the command has taken the mutex.
-func (x *exec) takenLocked() {
+func (x *call) takenLocked() {
 	h := &x.evaluation.lock
-	h.acquired, h.from, h.locked = time.Now(), x.conn.member.Data.Log.Last(), true
+	h.acquired, h.from, h.locked = time.Now(), x.client.member.Data.Log.Last(), true
 }
 
 // beforeUnit is what a unit of a write goes back to if it is executed again.
@@ -124,32 +125,32 @@ type beforeUnit struct {
 	applied bool // a document of the same statement was written before
 }
 
-func (x *exec) savepointLocked(notes []*noted) beforeUnit {
-	b := beforeUnit{since: x.conn.member.Data.Log.Last(), result: x.result}
+func (x *call) savepointLocked(notes []*journal.Entry) beforeUnit {
+	b := beforeUnit{since: x.client.member.Data.Log.Last(), result: x.result}
 	if t := x.result.within; t != nil {
 		b.within = t.Savepoint()
 	}
-	b.applied = len(notes) == 1 && notes[0].outcome.Applied.Load()
+	b.applied = len(notes) == 1 && notes[0].Outcome.Applied.Load()
 	return b
 }
 
 // rollbackLocked undoes what a unit of a write did, which nobody has seen.
-func (x *exec) rollbackLocked(b *beforeUnit, notes []*noted) {
-	x.conn.member.RollbackLocked(b.since)
+func (x *call) rollbackLocked(b *beforeUnit, notes []*journal.Entry) {
+	x.client.member.RollbackLocked(b.since)
 	if t := b.result.within; t != nil {
 		t.RollbackLocked(b.within)
 	}
 	x.result = b.result
 	for _, note := range notes {
 		note.ErrorCode, note.Deduplicated = 0, false
-		note.outcome.Reset()
-		note.outcome.Applied.Store(b.applied)
+		note.Outcome.Reset()
+		note.Outcome.Applied.Store(b.applied)
 	}
 }
 
 // statementsLocked executes the n statements of a write command by one, each as a unit, and calls done with what each did. One reports whether
 // its statement went well. An ordered command ends with the first that failed.
-func (x *exec) statementsLocked(n int, ordered bool, one func(i int, o *outcome) bool, done func(i int, o *outcome)) error {
+func (x *call) statementsLocked(n int, ordered bool, one func(i int, o *outcome) bool, done func(i int, o *outcome)) error {
 	var o outcome
 	for i := range n {
 		ok := false

@@ -31,17 +31,17 @@ type occasions struct{ count, nanoseconds atomic.Int64 }
 type namespaceUsage [usageKinds]occasions
 
 // use notes that a command on data was executed.
-func (x *exec) use(began time.Time) {
+func (x *call) use(began time.Time) {
 	ns := x.command.full
 	if x.result.target != "" {
 		ns = x.result.target
 	}
-	if x.conn.member == nil || x.command.spec.service || ns == "" {
+	if x.client.member == nil || x.command.spec.service || ns == "" {
 		return
 	}
-	used, ok := x.conn.member.usage.byNamespace.Load(ns)
+	used, ok := x.client.member.usage.byNamespace.Load(ns)
 	if !ok {
-		used, _ = x.conn.member.usage.byNamespace.LoadOrStore(ns, new(namespaceUsage))
+		used, _ = x.client.member.usage.byNamespace.LoadOrStore(ns, new(namespaceUsage))
 	}
 	took := time.Since(began).Nanoseconds()
 	lock := usedToRead

@@ -24,15 +24,15 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-func (x *exec) noLet() *pipeline.Let {
-	let, _ := pipeline.ParseLet(nil, x.conn.set.Version) // nothing in it can be wrong
+func (x *call) noLet() *pipeline.Let {
+	let, _ := pipeline.ParseLet(nil, x.client.set.Version) // nothing in it can be wrong
 	return let
 }
 
 // letField reads a command's let.
-func (x *exec) letField(command string, e *wire.Element) error {
+func (x *call) letField(command string, e *wire.Element) error {
 	doc := e.Document()
-	if !x.conn.set.Version.AtLeast(5, 0) {
+	if !x.client.set.Version.AtLeast(5, 0) {
 		return unknownLet(command)
 	}
 	x.result.vars.raw = slices.Clone(doc) // a cursor may keep its values
@@ -53,15 +53,15 @@ func unknownLet(command string) error {
 }
 
 // hooks returns what compiles the command's expressions and scripts, or why its let cannot be.
-func (x *exec) hooks() (query.Hooks, error) {
+func (x *call) hooks() (query.Hooks, error) {
 	v := &x.result.vars
 	switch {
 	case v.raw == nil:
-		return x.conn.language, nil
+		return x.client.language, nil
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
-	if v.let, v.err = pipeline.ParseLet(v.raw, x.conn.set.Version); v.err != nil {
+	if v.let, v.err = pipeline.ParseLet(v.raw, x.client.set.Version); v.err != nil {
 		return v.hooks, v.err
 	}
 	v.hooks = v.let.Hooks()
@@ -70,7 +70,7 @@ func (x *exec) hooks() (query.Hooks, error) {
 }
 
 // plainHooks compile expressions of commands without a let, and note that there are some.
-func (x *exec) plainHooks() query.Hooks {
+func (x *call) plainHooks() query.Hooks {
 	hooks := x.noLet().Hooks()
 	return query.Hooks{
 		Expr: func(v query.Value, c query.Collation) (query.Expr, error) {
@@ -89,7 +89,7 @@ func (x *exec) plainHooks() query.Hooks {
 	}
 }
 
-func (v *variables) begin(x *exec) {
+func (v *variables) begin(x *call) {
 	if v.values == nil {
 		context := x.context()
 		context.Bare = x.command.spec != nil && x.command.spec.bare
@@ -98,7 +98,7 @@ func (v *variables) begin(x *exec) {
 }
 
 // constants returns what compiles an update that has constants of its own, and their values with those of the let.
-func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
+func (x *call) constants(doc []byte) (query.Hooks, any, error) {
 	let := x.result.vars.let
 	if let == nil {
 		let = x.noLet()
@@ -123,7 +123,7 @@ type criteria struct {
 }
 
 // compile compiles the filter.
-func (c *criteria) compile(x *exec, filter []byte) error {
+func (c *criteria) compile(x *call, filter []byte) error {
 	if c.flaw != nil {
 		return c.flaw
 	}
@@ -220,7 +220,7 @@ type scan struct {
 }
 
 // scanLocked returns what a search of the command's collection looks at. whole decides for how long it may.
-func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View) (p scan, err error) {
+func (x *call) scanLocked(q *criteria, whole func(*store.Collection) store.View) (p scan, err error) {
 	c, err := x.collectionLocked(x.command.full)
 	if c == nil && (err == nil || x.result.onView) && q.filter.Text() != nil && x.command.name != "count" {
 		x.result.onView = false
@@ -251,7 +251,7 @@ func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View)
 
 // find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
 // the element by which the document matched.
-func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
+func (x *call) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
 	x.result.match = query.Matching{Vars: q.vars, Work: x.work(), Verdicts: q.verdicts, Text: p.Text}
 	err := p.Flaw
 	switch {
@@ -270,7 +270,7 @@ func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Rec
 }
 
 // findLocked is find in the command's collection as the command sees it.
-func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Record) bool) error {
+func (x *call) findLocked(command string, q *criteria, visit func(r *store.Record) bool) error {
 	return x.findOrLocked(command, q, visit, func(frozen scan) {
 		if q.verdicts == nil {
 			q.verdicts = make(query.Verdicts)
@@ -280,7 +280,7 @@ func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Recor
 }
 
 // findOrLocked is findLocked that calls slowly without the mutex if it takes long, with the collection as it was.
-func (x *exec) findOrLocked(command string, q *criteria, visit func(r *store.Record) bool, slowly func(frozen scan)) error {
+func (x *call) findOrLocked(command string, q *criteria, visit func(r *store.Record) bool, slowly func(frozen scan)) error {
 	p, err := x.scanLocked(q, (*store.Collection).Now)
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (x *exec) findOrLocked(command string, q *criteria, visit func(r *store.Rec
 func (c *criteria) order() *query.Sort { return c.sort.Collated(c.rule()) }
 
 // firstLocked returns the first match in the order that is asked for.
-func (x *exec) firstLocked(command string, q *criteria) (found, error) {
+func (x *call) firstLocked(command string, q *criteria) (found, error) {
 	var best found
 	var sorted []byte // the best one, with what the search found out
 	var unsortable error
@@ -323,7 +323,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 }
 
 // executing marks an error that a document, not the command, gave rise to, as the real server does.
-func (x *exec) executing(command string, err error) error {
+func (x *call) executing(command string, err error) error {
 	if ended := x.evaluation.ended; x.evaluation.paused() || errors.Is(ended, errHangUp) {
 		return ended
 	}
@@ -347,9 +347,9 @@ type matcher struct {
 	match  query.Matching
 }
 
-func (x *exec) matcher(doc []byte) (*matcher, error) {
+func (x *call) matcher(doc []byte) (*matcher, error) {
 	m := &matcher{}
-	hooks := x.conn.language
+	hooks := x.client.language
 	hooks.Refused = pipeline.NotInMatch
 	err := m.filter.ParseWith(doc, hooks)
 	m.match.Vars = x.result.vars.values

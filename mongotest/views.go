@@ -29,7 +29,7 @@ func (m *member) storedLocked(ns string) (*store.Collection, error) {
 }
 
 // resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
-func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
+func (x *call) resolveLocked(ns string) (string, []query.Value, error) {
 	var stages []query.Value
 	for range store.MaxViewDepth {
 		c, err := x.lookupLocked(ns)
@@ -45,7 +45,7 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 }
 
 // inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
-func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
+func (x *call) inputOfViewLocked(a *aggregation) (input, error) {
 	view, err := x.lookupLocked(x.command.full)
 	if err == nil {
 		err = a.fits(view)
@@ -71,7 +71,7 @@ func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 }
 
 // readView executes a find, count or distinct on a view, which is an aggregation.
-func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
+func (x *call) readView(q *criteria, filter, projection string) ([][]byte, error) {
 	x.result.onView = false
 	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint, collating: q.collating}
 	stages, err := x.viewStages(filter, projection)
@@ -89,7 +89,7 @@ func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error
 }
 
 // viewStages returns the stages that a command's arguments stand for; filter and projection are the names that it has for them.
-func (x *exec) viewStages(filter, projection string) ([]query.Value, error) {
+func (x *call) viewStages(filter, projection string) ([]query.Value, error) {
 	names := [...]struct{ field, stage string }{{filter, "$match"}, {"sort", "$sort"}, {"skip", "$skip"}, {"limit", "$limit"}, {projection, "$project"}}
 	var stages []query.Value
 	for _, n := range names {
@@ -112,7 +112,7 @@ func (x *exec) viewStages(filter, projection string) ([]query.Value, error) {
 }
 
 // arg returns an argument of the command, Missing if it is not there.
-func (x *exec) arg(name string) query.Value {
+func (x *call) arg(name string) query.Value {
 	for i := range x.command.args {
 		if string(x.command.args[i].Key) == name {
 			return query.Of(x.command.args[i])
@@ -183,9 +183,9 @@ func (s *source) read(ns string) (contents, error) {
 }
 
 // viewOf returns the collection that a namespace shows, and the stages that make a view of it.
-func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
+func (x *call) viewOf(ns string) (view store.View, found contents, err error) {
+	x.client.set.Lock()
+	defer x.client.set.Unlock()
 	c, err := x.lookupLocked(ns)
 	if err != nil {
 		return view, found, err
@@ -201,7 +201,7 @@ func (x *exec) viewOf(ns string) (view store.View, found contents, err error) {
 }
 
 // checkViewPipeline refuses stages of which no view can be made.
-func (x *exec) checkViewPipeline(o *store.Options) error {
+func (x *call) checkViewPipeline(o *store.Options) error {
 	options := x.pipelineOptions(x.command.db, o.ViewOn)
 	options.Collation = o.Collation.Rule()
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
@@ -220,7 +220,7 @@ func (x *exec) checkViewPipeline(o *store.Options) error {
 }
 
 // otherView tells in what one of two definitions is another view than the other, or none.
-func (x *exec) otherView(has, want *store.Options) error {
+func (x *call) otherView(has, want *store.Options) error {
 	there := "namespace '" + x.command.full + "' already exists, but "
 	switch {
 	case has.ViewOn != "" && want.ViewOn == "":
@@ -243,7 +243,7 @@ func (x *exec) otherView(has, want *store.Options) error {
 }
 
 // checkViewChange refuses a collMod that does not fit what it is of.
-func (x *exec) checkViewChange(c *store.Collection) error {
+func (x *call) checkViewChange(c *store.Collection) error {
 	found := 0
 	for i := range x.command.args {
 		name := string(x.command.args[i].Key)

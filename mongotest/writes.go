@@ -2,13 +2,14 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // fail records a statement's error.
-func (o *outcome) fail(index int, note *noted, err error) {
+func (o *outcome) fail(index int, note *journal.Entry, err error) {
 	e := mongoerr.From(err)
 	note.ErrorCode = e.Code
 	o.failures = append(o.failures, failure{index, e})
@@ -16,7 +17,7 @@ func (o *outcome) fail(index int, note *noted, err error) {
 
 // executedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
 // not.
-func (x *exec) executedBeforeLocked(note *noted, o *outcome) *store.Entry {
+func (x *call) executedBeforeLocked(note *journal.Entry, o *outcome) *store.Entry {
 	e := x.executedLocked(note.StatementID)
 	if e != nil {
 		note.Deduplicated = true
@@ -27,7 +28,7 @@ func (x *exec) executedBeforeLocked(note *noted, o *outcome) *store.Entry {
 }
 
 // orderedArg reads the arguments of insert, update and delete beside their statements.
-func (x *exec) orderedArg() (bool, error) {
+func (x *call) orderedArg() (bool, error) {
 	ordered := true
 	for i := range x.command.args {
 		e := &x.command.args[i]
@@ -46,7 +47,7 @@ func (x *exec) orderedArg() (bool, error) {
 }
 
 // writeStatements executes the n statements of a write command by one, and answers with what they did.
-func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
+func (x *call) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
 	var all outcome
 	err := x.writingUnits(func() error {
 		return x.statementsLocked(n, ordered, one, func(_ int, o *outcome) { all.add(o) })
@@ -59,7 +60,7 @@ func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) 
 }
 
 // appendOutcome writes the reply of a write command.
-func (x *exec) appendOutcome(o *outcome) {
+func (x *call) appendOutcome(o *outcome) {
 	x.result.refused = len(o.failures) > 0
 	dst := wire.AppendInt32(x.result.out, "n", o.n)
 	dst = appendUpserted(dst, o.upserted)
@@ -73,15 +74,15 @@ func (x *exec) appendOutcome(o *outcome) {
 
 // appendWritten writes the last fields of every write's reply: in which term and up to where it was applied, and which
 // statements were not executed again.
-func (x *exec) appendWritten(retried []int32) {
+func (x *call) appendWritten(retried []int32) {
 	dst := x.result.out
-	if !x.conn.set.Standalone {
+	if !x.client.set.Standalone {
 		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(x.result.term))
-		x.conn.set.Lock()
-		if e := x.conn.member.Data.Log.At(x.result.applied); e != nil {
+		x.client.set.Lock()
+		if e := x.client.member.Data.Log.At(x.result.applied); e != nil {
 			dst = appendOpTime(dst, "opTime", e)
 		}
-		x.conn.set.Unlock()
+		x.client.set.Unlock()
 	}
 	if len(retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
@@ -95,7 +96,7 @@ func (x *exec) appendWritten(retried []int32) {
 
 // admissibleLocked returns why a document may not be stored, as a new one or as the replacement of that with the same _id; nil if
 // it may.
-func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
+func (x *call) admissibleLocked(key string, doc []byte, isNew bool) error {
 	c, err := x.collectionLocked(x.command.full)
 	if c == nil {
 		return err
@@ -117,9 +118,9 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 }
 
 // refuses returns why the validator of a collection's options does not let a document be stored.
-func (x *exec) refuses(o *store.Options, before, after []byte) error {
+func (x *call) refuses(o *store.Options, before, after []byte) error {
 	_, err := x.memoizedLocked(memoKey{o, &after[0]}, func() ([]byte, error) {
-		return nil, o.Refuses(x.context(), before, after, x.conn.set.Version.AtLeast(5, 0))
+		return nil, o.Refuses(x.context(), before, after, x.client.set.Version.AtLeast(5, 0))
 	})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 // Process is what a server has of a process: it runs or not, and its hello shows a state that changes. Its fields are guarded by the set's
 // mutex but for the gate.
 type Process struct {
+	Addr       string // "host:port"; it does not change once clients can connect
 	Gate       testserver.Gate
 	Up         bool
 	Epoch      int64     // counts its starts and ends

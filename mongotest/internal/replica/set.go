@@ -16,6 +16,8 @@ type Settings struct {
 	Version         version.Version
 	Standalone      bool
 	Seed            int64             // of what is random
+	ElectionTimeout time.Duration     // until a configuration says otherwise
+	Modes           setconfig.Modes   // of write concerns, likewise
 	Replication     time.Duration     // how long after a write the secondaries fetch it
 	OplogBytes      int64             // that a member's log keeps
 	StartParameters map[string]string // as texts, which have been checked
@@ -49,8 +51,6 @@ type Set struct {
 
 	// The configuration, beside the members' own, and what follows from it.
 	ConfigVersion     int64
-	ElectionTimeout   time.Duration
-	Modes             setconfig.Modes
 	Votes             int
 	VoteMajority      int
 	WriteMajority     int  // of the members that vote and have data
