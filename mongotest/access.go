@@ -339,3 +339,16 @@ func (x *call) limit() time.Duration {
 	}
 	return x.command.maxTime
 }
+
+// checkOplog refuses to write into the oplog.
+func (x *call) checkOplog(ns string) error {
+	switch {
+	case ns != store.OplogName || x.client.set.Standalone:
+		return nil
+	case x.command.name == "drop":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
+	case x.command.name == "renameCollection":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "cannot rename live oplog while replicating")
+	}
+	return mongoerr.Errorf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+}

@@ -9,8 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
 // call is a command that is being executed.
@@ -206,4 +208,13 @@ func (x *call) statements() []rawStatement {
 type rawStatement struct {
 	id  int32
 	raw []byte
+}
+
+// watching reports whether the command reads a change stream.
+func (x *call) watching() bool {
+	if x.command.name != "aggregate" {
+		return x.result.watches
+	}
+	stages := query.Lookup(x.command.raw, "pipeline")
+	return stages.IsArray() && !query.Lookup(query.Lookup(stages.Data, "0").Data, changes.Stage).Missing()
 }

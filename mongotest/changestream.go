@@ -144,12 +144,3 @@ type eventSource struct {
 func (s eventSource) Stage(_, _, _ string, _ query.Value) ([][]byte, error) {
 	return [][]byte{s.event}, nil
 }
-
-// watching reports whether the command reads a change stream.
-func (x *call) watching() bool {
-	if x.command.name != "aggregate" {
-		return x.result.watches
-	}
-	stages := query.Lookup(x.command.raw, "pipeline")
-	return stages.IsArray() && !query.Lookup(query.Lookup(stages.Data, "0").Data, changes.Stage).Missing()
-}

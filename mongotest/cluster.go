@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -27,6 +28,8 @@ type cluster struct {
 	replies atomic.Int32 // request ids of replies
 	cursors int64        // ids of cursors
 
+	// source returns what the stages of a command's pipelines read of the server.
+	source func(*call) pipeline.Source
 	// execute executes a command of the deployment's own at a member.
 	execute func(member int, db string, command any) error
 

@@ -2,10 +2,7 @@ package mongotest
 
 import (
 	"cmp"
-	"encoding/binary"
-	"math/rand/v2"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -267,19 +264,6 @@ func (in *input) documents(x *call) ([][]byte, error) {
 	return docs, err
 }
 
-// context is what expressions and stages may look at besides a document.
-func (x *call) context() pipeline.Context {
-	t := x.client.member.Data.Newest()
-	cluster := query.Value{}
-	if !x.client.set.Standalone {
-		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
-	}
-	return pipeline.Context{
-		Source: &source{x: x}, Work: x.work(), Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
-		NewID: func() [12]byte { return bson.NewObjectID() },
-	}
-}
-
 // source is what the other stages of a pipeline read of the server.
 type source struct {
 	x     *call
@@ -288,3 +272,25 @@ type source struct {
 
 // Engine returns the engine that runs the command's scripts.
 func (s *source) Engine() *javascript.Engine { return s.x.engine() }
+
+// joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
+func (x *call) joinedViewsLocked(a *aggregation) error {
+	if a.collation == nil && !x.client.member.Data.Collates() {
+		return nil
+	}
+	involved := store.Joined(a.stages)
+	if t := a.Target(); t != nil && t.DB == x.command.db {
+		involved = append(involved, t.Coll)
+	}
+	for _, coll := range involved {
+		ns := x.command.db + "." + coll
+		view, err := x.lookupLocked(ns)
+		if err != nil {
+			return err
+		}
+		if a.fits(view) != nil {
+			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "%s%s", errViewCollation.Message, ns)
+		}
+	}
+	return nil
+}

@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"cmp"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -65,20 +63,6 @@ func (x *call) operationsLocked(options query.Value) [][]byte {
 		docs = append(docs, m.idleCursorsLocked()...)
 	}
 	return docs
-}
-
-// operation describes the command itself.
-func (x *call) operation() []byte {
-	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendString(dst, "type", "op")
-	dst = wire.AppendString(dst, "host", x.client.process.Addr)
-	dst = wire.AppendInt64(dst, "connectionId", x.client.id)
-	dst = wire.AppendBool(dst, "active", true)
-	dst = wire.AppendInt32(dst, "opid", x.result.id)
-	dst = wire.AppendString(dst, "op", "command")
-	dst = wire.AppendString(dst, "ns", cmp.Or(x.command.full, "admin.$cmd.aggregate"))
-	dst = wire.AppendDocument(dst, "command", x.command.raw)
-	return wire.EndDocument(dst, at)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killOp/

@@ -150,7 +150,7 @@ func (x *call) takeCursor(id int64, ns string) (*cursor, error) {
 		}
 		return nil, err
 	}
-	_, x.result.watches = c.feed.(*changeStream)
+	_, x.result.watches = c.feed.(stream)
 	if err := x.failGetMoreLocked(c); err != nil {
 		return nil, err
 	}
@@ -195,4 +195,30 @@ func (x *call) dropCursor(id int64) bool {
 // mayStream reports whether the replies to one getMore may be many. A mongos answers each getMore once.
 func (x *call) mayStream() bool {
 	return x.command.flags&wire.ExhaustAllowed != 0 && x.client.router == nil && x.client.set.Version.AtLeast(4, 2)
+}
+
+// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
+func (x *call) failGetMoreLocked(c *cursor) error {
+	p := x.pointLocked(FailGetMore)
+	if p == nil || !p.Take() {
+		return nil
+	}
+	delete(x.client.member.cursors, c.id)
+	code := mongoerr.OperationFailed
+	if p.HasCode {
+		code = p.Code
+	}
+	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
+func (x *call) limitCursorLocked(c *cursor) error {
+	if !c.limited || c.await {
+		return nil
+	}
+	err := x.limitLocked()
+	if err != nil {
+		delete(x.client.member.cursors, c.id)
+	}
+	return err
 }

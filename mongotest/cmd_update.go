@@ -162,11 +162,6 @@ func (s *updateStatement) compileUpdate(x *call, p *updateParts) error {
 	return nil
 }
 
-// noUpsertExpr refuses an $expr in the filter of an upsert.
-func noUpsertExpr(query.Value, query.Collation) (query.Expr, error) {
-	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
-}
-
 // supply takes the document that an upsert inserts from its constants.
 func (s *updateStatement) supply(constants []byte) error {
 	v := query.Lookup(constants, "new")

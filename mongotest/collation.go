@@ -75,25 +75,3 @@ func (x *call) defaultCollation(ns string) *collation.Collation {
 	}
 	return c.Def.Options.Collation
 }
-
-// joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
-func (x *call) joinedViewsLocked(a *aggregation) error {
-	if a.collation == nil && !x.client.member.Data.Collates() {
-		return nil
-	}
-	involved := store.Joined(a.stages)
-	if t := a.Target(); t != nil && t.DB == x.command.db {
-		involved = append(involved, t.Coll)
-	}
-	for _, coll := range involved {
-		ns := x.command.db + "." + coll
-		view, err := x.lookupLocked(ns)
-		if err != nil {
-			return err
-		}
-		if a.fits(view) != nil {
-			return mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "%s%s", errViewCollation.Message, ns)
-		}
-	}
-	return nil
-}

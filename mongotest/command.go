@@ -406,3 +406,13 @@ func (x *call) adminOnly() error {
 	}
 	return nil
 }
+
+// arg returns an argument of the command, Missing if it is not there.
+func (x *call) arg(name string) query.Value {
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) == name {
+			return query.Of(x.command.args[i])
+		}
+	}
+	return query.Value{}
+}

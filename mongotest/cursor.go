@@ -38,6 +38,13 @@ type feed interface {
 	over() bool
 }
 
+// stream is the feed of a change stream.
+type stream interface {
+	feed
+	// positionOf returns the token behind which a client stands that has a batch of the cursor.
+	positionOf(c *cursor, batch [][]byte) []byte
+}
+
 // fixed is a result that was complete when its command ran.
 type fixed struct{ docs [][]byte }
 
@@ -171,7 +178,7 @@ func (x *call) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.client.set.Version.TellsPosition() {
+	if s, ok := c.feed.(stream); ok && x.client.set.Version.TellsPosition() {
 		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil

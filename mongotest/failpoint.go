@@ -144,20 +144,6 @@ func (x *call) failWriteLocked() error {
 	return nil
 }
 
-// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
-func (x *call) failGetMoreLocked(c *cursor) error {
-	p := x.pointLocked(FailGetMore)
-	if p == nil || !p.Take() {
-		return nil
-	}
-	delete(x.client.member.cursors, c.id)
-	code := mongoerr.OperationFailed
-	if p.HasCode {
-		code = p.Code
-	}
-	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
-}
-
 // pointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
 func (x *call) pointLocked(name string) *failpoint.Point {
 	p := x.client.points.byName[name]

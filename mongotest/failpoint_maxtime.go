@@ -23,15 +23,3 @@ func (x *call) limitLocked() error {
 	}
 	return nil
 }
-
-// limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
-func (x *call) limitCursorLocked(c *cursor) error {
-	if !c.limited || c.await {
-		return nil
-	}
-	err := x.limitLocked()
-	if err != nil {
-		delete(x.client.member.cursors, c.id)
-	}
-	return err
-}

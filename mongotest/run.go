@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -83,7 +84,7 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 	rs := &Deployment{config: c, transcript: transcript{limit: c.transcript}, network: c.network()}
 	rs.set = replica.NewSet(c.settings(rs))
 	rs.cluster = &cluster{
-		execute: rs.execute, set: rs.set, setName: c.setName, sharded: c.sharded, requireAuth: c.requireAuth, journal: journal.New(c.journalLimit), journalKey: c.journalKey,
+		execute: rs.execute, source: func(x *call) pipeline.Source { return &source{x: x} }, set: rs.set, setName: c.setName, sharded: c.sharded, requireAuth: c.requireAuth, journal: journal.New(c.journalLimit), journalKey: c.journalKey,
 	}
 	for i := range c.members {
 		s := newMember(rs, i)

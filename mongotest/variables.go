@@ -357,3 +357,8 @@ func (x *call) matcher(doc []byte) (*matcher, error) {
 }
 
 func (m *matcher) matches(doc []byte) (bool, error) { return m.filter.MatchWith(doc, &m.match) }
+
+// noUpsertExpr refuses an $expr in the filter of an upsert.
+func noUpsertExpr(query.Value, query.Collation) (query.Expr, error) {
+	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+}

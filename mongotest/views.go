@@ -16,34 +16,6 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/views/
 
-// storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
-func (m *member) storedLocked(ns string) (*store.Collection, error) {
-	c := m.Data.Collections[ns]
-	if ns == store.OplogName {
-		c = m.OplogLocked(m.Data.Log.Last())
-	}
-	if c.IsView() {
-		return nil, store.NotOnView(ns)
-	}
-	return c, nil
-}
-
-// resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
-func (x *call) resolveLocked(ns string) (string, []query.Value, error) {
-	var stages []query.Value
-	for range store.MaxViewDepth {
-		c, err := x.lookupLocked(ns)
-		if err != nil || !c.IsView() {
-			return ns, stages, err
-		}
-		stages = append(query.Elements(c.Def.Options.Pipeline), stages...)
-		db, _, _ := strings.Cut(ns, ".")
-		ns = db + "." + c.Def.Options.ViewOn
-	}
-	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded,
-		"View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
-}
-
 // inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
 func (x *call) inputOfViewLocked(a *aggregation) (input, error) {
 	view, err := x.lookupLocked(x.command.full)
@@ -109,16 +81,6 @@ func (x *call) viewStages(filter, projection string) ([]query.Value, error) {
 		}
 	}
 	return stages, nil
-}
-
-// arg returns an argument of the command, Missing if it is not there.
-func (x *call) arg(name string) query.Value {
-	for i := range x.command.args {
-		if string(x.command.args[i].Key) == name {
-			return query.Of(x.command.args[i])
-		}
-	}
-	return query.Value{}
 }
 
 // Collection implements pipeline.Source: what a stage reads of another collection, or of a view.

@@ -20,7 +20,7 @@ import (
 const (
 	mongotest = "mongotest"
 
-	mostComponentLines = 11700
+	mostComponentLines = 4180
 	mostExecFields     = 40
 )
 

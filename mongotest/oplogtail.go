@@ -8,19 +8,6 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/replica-set-oplog/
 
-// checkOplog refuses to write into the oplog.
-func (x *call) checkOplog(ns string) error {
-	switch {
-	case ns != store.OplogName || x.client.set.Standalone:
-		return nil
-	case x.command.name == "drop":
-		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
-	case x.command.name == "renameCollection":
-		return mongoerr.Errorf(mongoerr.IllegalOperation, "cannot rename live oplog while replicating")
-	}
-	return mongoerr.Errorf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
-}
-
 // oplogTail is the feed of a tailable cursor on the oplog.
 type oplogTail struct {
 	criteria
