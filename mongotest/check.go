@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -88,8 +89,8 @@ func (rs *Deployment) CheckCommands(t Tester, command string, want int) {
 
 // isCommand reports whether there is a command of a name, whatever the case.
 func isCommand(name string) bool {
-	for _, s := range specs {
-		if strings.EqualFold(s.name, name) {
+	for _, s := range call.Specs {
+		if strings.EqualFold(s.Name, name) {
 			return true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/admin"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -35,42 +37,42 @@ type helloState struct {
 }
 
 func cmdHello(x *exec) error {
-	a, err := x.helloArgs()
+	a, err := parseHello(x)
 	if err != nil {
 		return err
 	}
-	if err := checkClient(x.arg("client")); err != nil {
+	if err := checkClient(x.Arg("client")); err != nil {
 		return err
 	}
-	if err := x.checkBalancing(&a); err != nil {
+	if err := checkBalancing(x, &a); err != nil {
 		return err
 	}
 	if a.hasAwait != a.hasKnown {
 		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait && x.conn.set.Version.HasTopologyVersion() {
-		if err := x.awaitChange(&a); err != nil {
+	if a.hasAwait && x.conn.Set.Version.HasTopologyVersion() {
+		if err := awaitChange(x, &a); err != nil {
 			return err
 		}
-		x.result.streaming = x.command.flags&wire.ExhaustAllowed != 0
-		if x.result.streaming {
-			x.result.out[wire.HeaderLength] |= byte(wire.MoreToCome)
+		x.Result.Streaming = x.Command.Flags&wire.ExhaustAllowed != 0
+		if x.Result.Streaming {
+			x.Result.Out[wire.HeaderLength] |= byte(wire.MoreToCome)
 		}
 	}
-	x.appendHello()
-	x.appendService(&a)
+	appendHello(x)
+	appendService(x, &a)
 	if len(a.compression) > 0 {
-		x.result.out = wire.AppendStrings(x.result.out, "compression", a.compression)
+		x.Result.Out = wire.AppendStrings(x.Result.Out, "compression", a.compression)
 	}
-	return x.appendAuthentication(&a)
+	return appendAuthentication(x, &a)
 }
 
-// helloArgs reads what matters of a hello. The rest is ignored, by the real server's custom: a handshake carries what newer
+// parseHello reads what matters of a hello. The rest is ignored, by the real server's custom: a handshake carries what newer
 // clients want to tell.
-func (x *exec) helloArgs() (helloArgs, error) {
+func parseHello(x *exec) (helloArgs, error) {
 	var a helloArgs
-	for i := range x.command.args {
-		e := &x.command.args[i]
+	for i := range x.Command.Args {
+		e := &x.Command.Args[i]
 		switch string(e.Key) {
 		case "topologyVersion":
 			id, counter := query.Lookup(e.Value, "processId"), query.Lookup(e.Value, "counter")
@@ -102,32 +104,32 @@ func (x *exec) helloArgs() (helloArgs, error) {
 }
 
 // appendAuthentication answers what a hello asks about authentication.
-func (x *exec) appendAuthentication(a *helloArgs) error {
+func appendAuthentication(x *exec, a *helloArgs) error {
 	if a.mechanisms.Type != 0 {
-		if err := x.appendMechanisms(&a.mechanisms); err != nil {
+		if err := appendMechanisms(x, &a.mechanisms); err != nil {
 			return err
 		}
 	}
 	if a.speculative.Type == 0 {
 		return nil
 	}
-	return x.speculate(&a.speculative)
+	return speculate(x, &a.speculative)
 }
 
 // noteClient remembers the application's name, which a fail point may ask for.
-func (x *exec) noteClient() {
-	client := x.arg("client")
+func noteClient(x *exec) {
+	client := x.Arg("client")
 	if !client.IsDocument() {
 		return
 	}
 	if app := query.Lookup(client.Data, "application"); app.IsDocument() {
 		name := query.Lookup(app.Data, "name")
-		x.conn.appName = string(name.Text())
+		x.conn.AppName = string(name.Text())
 	}
 }
 
 // awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
-func (x *exec) awaitChange(a *helloArgs) error {
+func awaitChange(x *exec, a *helloArgs) error {
 	rs, s := x.conn.deployment, x.conn.server
 	rs.set.Lock()
 	known, counter, changed := a.processID == s.process.ProcessID, s.process.Counter, s.process.Changed
@@ -139,72 +141,72 @@ func (x *exec) awaitChange(a *helloArgs) error {
 	if !known || a.counter < counter {
 		return nil
 	}
-	rs.cluster.rest() // who waits for a change is idle
-	defer rs.cluster.active.Add(1)
+	rs.cluster.Rest() // who waits for a change is idle
+	defer rs.cluster.Active.Add(1)
 	t := time.NewTimer(a.await)
 	defer t.Stop()
 	select {
 	case <-changed:
 	case <-t.C:
-	case <-x.conn.done:
-		return errHangUp
+	case <-x.conn.Done:
+		return call.ErrHangUp
 	}
 	return nil
 }
 
-// stream sends hello after hello, each as soon as something changed, until an error is the answer or the connection ends.
-func (x *exec) stream() error {
-	a, err := x.helloArgs()
+// streamHellos sends hello after hello, each as soon as something changed, until an error is the answer or the connection ends.
+func streamHellos(x *exec) error {
+	a, err := parseHello(x)
 	for more := true; err == nil && more; {
-		id := x.conn.deployment.cluster.replies.Add(1)
-		at, out := wire.BeginMsg(x.result.out[:0], id, x.result.id, wire.MoreToCome)
-		x.result.id, x.result.out = id, out
-		if more, err = x.streamOne(&a); err != nil {
+		id := x.conn.deployment.cluster.Replies.Add(1)
+		at, out := wire.BeginMsg(x.Result.Out[:0], id, x.Result.ID, wire.MoreToCome)
+		x.Result.ID, x.Result.Out = id, out
+		if more, err = streamOne(x, &a); err != nil {
 			break
 		}
-		x.result.out = wire.EndMessage(x.result.out, at)
+		x.Result.Out = wire.EndMessage(x.Result.Out, at)
 		x.transcribeReply(nil)
-		err = x.conn.write(x.result.out)
+		err = x.conn.write(x.Result.Out)
 	}
 	return err
 }
 
 // streamOne writes the next hello of a stream, and reports whether more will come.
-func (x *exec) streamOne(a *helloArgs) (bool, error) {
+func streamOne(x *exec, a *helloArgs) (bool, error) {
 	a.processID, a.counter = x.conn.lastHello.processID, x.conn.lastHello.counter
-	point, err := x.failPoint() // before the wait, as for every command
+	point, err := x.FailPoint() // before the wait, as for every command
 	if err == nil {
-		err = x.awaitChange(a)
+		err = awaitChange(x, a)
 	}
-	if errors.Is(err, errHangUp) {
+	if errors.Is(err, call.ErrHangUp) {
 		return false, err
 	}
-	x.result.body, x.result.out = wire.BeginDocument(x.result.out)
-	x.result.state = false
+	x.Result.Body, x.Result.Out = wire.BeginDocument(x.Result.Out)
+	x.Result.State = false
 	if err != nil {
-		x.result.out[wire.HeaderLength] &^= byte(wire.MoreToCome)
-		x.writeFailure(mongoerr.From(err), point)
+		x.Result.Out[wire.HeaderLength] &^= byte(wire.MoreToCome)
+		x.WriteFailure(mongoerr.From(err), point)
 	} else {
-		x.appendHello()
-		x.result.out = wire.AppendDouble(x.result.out, "ok", 1)
+		appendHello(x)
+		x.Result.Out = wire.AppendDouble(x.Result.Out, "ok", 1)
 	}
-	x.finish()
-	x.result.out = wire.EndDocument(x.result.out, x.result.body)
+	x.Finish()
+	x.Result.Out = wire.EndDocument(x.Result.Out, x.Result.Body)
 	return err == nil, nil
 }
 
 // appendHello writes what the member says of itself.
-func (x *exec) appendHello() {
+func appendHello(x *exec) {
 	rs, s := x.conn.deployment, x.conn.server
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	v := rs.config.version
-	dst := x.result.out
+	dst := x.Result.Out
 	if v.HasHello() {
 		dst = wire.AppendBool(dst, "helloOk", true)
 	}
 	writable := "isWritablePrimary"
-	if x.command.name != "hello" {
+	if x.Command.Name != "hello" {
 		writable = "ismaster"
 	}
 	switch {
@@ -213,19 +215,19 @@ func (x *exec) appendHello() {
 	case rs.config.standalone:
 		dst = wire.AppendBool(dst, writable, true)
 	default:
-		dst = s.member.appendMembershipLocked(dst, writable)
+		dst = admin.AppendMembershipLocked(s.member, dst, writable)
 	}
 	x.conn.lastHello.processID, x.conn.lastHello.counter = s.process.ProcessID, s.process.Counter
 	if v.HasTopologyVersion() {
-		dst = appendTopologyVersion(dst, s.process.ProcessID, s.process.Counter)
+		dst = call.AppendTopologyVersion(dst, s.process.ProcessID, s.process.Counter)
 	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query.MaxDocumentSize)
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
-	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
+	dst = wire.AppendInt32(dst, "maxWriteBatchSize", call.MaxBatch)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", parameter.SessionMinutes)
-	dst = wire.AppendInt32(dst, "connectionId", int32(x.conn.id))
+	dst = wire.AppendInt32(dst, "connectionId", int32(x.conn.ID))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
 	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())
-	x.result.out = wire.AppendBool(dst, "readOnly", false)
+	x.Result.Out = wire.AppendBool(dst, "readOnly", false)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/admin"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -18,13 +20,13 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetInitiate/
 
 func cmdReplSetInitiate(x *exec) error {
-	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
+	if err := errors.Join(admin.AdminOfSet(&x.Call), x.NoArgs()); err != nil {
 		return err
 	}
 	rs := x.conn.deployment
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	c, err := x.initialConfigLocked()
+	c, err := initialConfigLocked(x)
 	switch {
 	case rs.set.Initiation != replica.Uninitiated:
 		e := mongoerr.Errorf(mongoerr.AlreadyInitialized, "already initialized")
@@ -52,10 +54,10 @@ func invalidConfig(err error) error {
 }
 
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
-func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
+func initialConfigLocked(x *exec) (*setconfig.Initial, error) {
 	rs := x.conn.deployment
 	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.set.ElectionTimeout.Milliseconds()}
-	if doc := x.command.first.Data; x.command.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
+	if doc := x.Command.First.Data; x.Command.First.IsDocument() && len(doc) > len(query.EmptyDocument) {
 		if err := query.CheckDocument(doc); err != nil {
 			return nil, err
 		}
@@ -63,9 +65,9 @@ func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
 			return nil, err
 		}
 	} else {
-		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
-		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.Addr)
-		c.Members = []setconfig.HostedMember{{Host: x.conn.member.Addr, Member: setconfig.New(0)}}
+		x.Result.Out = wire.AppendString(x.Result.Out, "info2", "no configuration specified. Using a default configuration for the set")
+		x.Result.Out = wire.AppendString(x.Result.Out, "me", x.conn.Member.Addr)
+		c.Members = []setconfig.HostedMember{{Host: x.conn.Member.Addr, Member: setconfig.New(0)}}
 	}
 	if c.Name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
@@ -77,37 +79,37 @@ func (x *exec) initialConfigLocked() (*setconfig.Initial, error) {
 
 // initiateLocked makes the set. It gives up the mutex while other processes are asked.
 func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
-	self, err := rs.selfLocked(x.conn.member, c)
+	self, err := rs.selfLocked(x.conn.Member, c)
 	if err != nil {
 		return err
 	}
-	joining, err := rs.prepareLocked(x.conn.member, self, c)
+	joining, err := rs.prepareLocked(x.conn.Member, self, c)
 	if err != nil {
 		return err
 	}
 	err = rs.joinLocked(joining)
-	if err == nil && (rs.set.Closed || x.conn.epoch != x.conn.member.Epoch) {
-		err = errHangUp
+	if err == nil && (rs.set.Closed || x.conn.Epoch != x.conn.Member.Epoch) {
+		err = call.ErrHangUp
 	}
 	if err != nil {
 		closeListeners(joining)
 		return err
 	}
-	x.conn.member.Addr = c.Members[self].Host
+	x.conn.Member.Addr = c.Members[self].Host
 	rs.set.ElectionTimeout = time.Duration(c.Timeout) * time.Millisecond
 	if c.Modes != nil {
 		rs.set.Modes = c.Modes
 	}
 	rs.admitLocked(joining)
 	for _, m := range c.Members {
-		rs.cluster.memberNamedLocked(m.Host).Config = m.Member
+		rs.cluster.MemberNamedLocked(m.Host).Config = m.Member
 	}
-	rs.set.BeginLocked(x.conn.member.Member, func() {})
+	rs.set.BeginLocked(x.conn.Member.Member, func() {})
 	return nil
 }
 
 // selfLocked returns which of a configuration's members this server is.
-func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
+func (rs *Deployment) selfLocked(m *call.Member, c *setconfig.Initial) (int, error) {
 	isSelf := func(host string) bool { return host == m.Addr }
 	if rs.config.processes != nil {
 		isSelf = rs.config.processes.IsSelf
@@ -133,22 +135,22 @@ func (rs *Deployment) selfLocked(m *member, c *setconfig.Initial) (int, error) {
 
 // prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
 // servers or leaves out known ones.
-func (rs *Deployment) prepareLocked(own *member, self int, c *setconfig.Initial) ([]*server, error) {
+func (rs *Deployment) prepareLocked(own *call.Member, self int, c *setconfig.Initial) ([]*server, error) {
 	var joining []*server
 	var unknown []string
 	for i, m := range c.Members {
 		switch {
-		case i == self || rs.cluster.memberNamedLocked(m.Host) != nil:
+		case i == self || rs.cluster.MemberNamedLocked(m.Host) != nil:
 		case rs.config.processes == nil:
 			unknown = append(unknown, m.Host+" failed with Connection refused")
 		default:
-			s := newMember(rs, len(rs.cluster.members)+len(joining))
+			s := newMember(rs, len(rs.cluster.Members)+len(joining))
 			s.member.Config.Removed = true
 			s.process.Addr = m.Host
 			joining = append(joining, s)
 		}
 	}
-	for _, m := range rs.cluster.members {
+	for _, m := range rs.cluster.Members {
 		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.Addr }) {
 			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.Addr)
 		}

@@ -27,18 +27,18 @@ type dialogue struct {
 var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
 
 func cmdSaslStart(x *exec) error {
-	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.deployment.cluster.enablesPlain() {
-		return x.plain()
+	if mechanism := query.Lookup(x.Command.Raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.deployment.cluster.EnablesPlain() {
+		return loginPlain(x)
 	}
-	d, payload, err := x.saslStart(x.command.raw, x.command.db)
+	d, payload, err := saslStart(x, x.Command.Raw, x.Command.DB)
 	if err != nil {
 		return err
 	}
-	return x.saslStep(d, payload)
+	return saslStep(x, d, payload)
 }
 
 // saslStart reads a saslStart, of its own or within a hello.
-func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
+func saslStart(x *exec, doc []byte, db string) (*dialogue, string, error) {
 	mechanism, payload, opts := query.Lookup(doc, "mechanism"), query.Lookup(doc, "payload"), query.Lookup(doc, "options")
 	if payload.Type != bson.TypeBinary {
 		return nil, "", mongoerr.Errorf(mongoerr.MissingField, "BSON field 'saslStart.payload' is missing but a required field")
@@ -59,7 +59,7 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 			"Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
-		if a := x.conn.deployment.cluster.user(db, plainName.Replace(user)); a != nil {
+		if a := x.conn.deployment.cluster.User(db, plainName.Replace(user)); a != nil {
 			if c, ok := a.Scram[name]; ok {
 				return c, nil
 			}
@@ -73,19 +73,19 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	return d, string(binaryData(payload)), nil
 }
 
-// plain is PLAIN (RFC 4616): one message with the name and the password. The identity to act as, before them, must be empty or
+// loginPlain is PLAIN (RFC 4616): one message with the name and the password. The identity to act as, before them, must be empty or
 // the same name.
-func (x *exec) plain() error {
-	parts := strings.Split(string(binaryData(query.Lookup(x.command.raw, "payload"))), "\x00")
+func loginPlain(x *exec) error {
+	parts := strings.Split(string(binaryData(query.Lookup(x.Command.Raw, "payload"))), "\x00")
 	if len(parts) != 3 || parts[0] != "" && parts[0] != parts[1] {
 		return errAuthentication
 	}
-	a := x.conn.deployment.cluster.user(x.command.db, parts[1])
+	a := x.conn.deployment.cluster.User(x.Command.DB, parts[1])
 	if a == nil || !a.AcceptsPlain(parts[2]) {
 		return errAuthentication
 	}
-	x.conn.login(x.command.db, parts[1])
-	x.appendSasl(true, "")
+	x.conn.login(x.Command.DB, parts[1])
+	appendSasl(x, true, "")
 	return nil
 }
 
@@ -103,21 +103,21 @@ func cmdSaslContinue(x *exec) error {
 	if d == nil {
 		return mongoerr.Errorf(mongoerr.ProtocolError, "No SASL session state found")
 	}
-	payload := query.Lookup(x.command.raw, "payload")
-	conversation := query.Lookup(x.command.raw, "conversationId")
+	payload := query.Lookup(x.Command.Raw, "payload")
+	conversation := query.Lookup(x.Command.Raw, "conversationId")
 	if id, ok := conversation.Integer(); !ok || id != 1 {
 		return mongoerr.Errorf(mongoerr.ProtocolError, "sasl: Mismatched conversation id")
 	}
 	if d.proved {
 		x.conn.dialogue = nil
-		x.appendSasl(true, "")
+		appendSasl(x, true, "")
 		return nil
 	}
-	return x.saslStep(d, string(binaryData(payload)))
+	return saslStep(x, d, string(binaryData(payload)))
 }
 
 // saslStep takes the next step and writes its answer.
-func (x *exec) saslStep(d *dialogue, payload string) error {
+func saslStep(x *exec, d *dialogue, payload string) error {
 	x.conn.dialogue = nil
 	answer, err := d.scram.Step(payload)
 	if err != nil || d.scram.Done() && !d.scram.Valid() {
@@ -125,49 +125,49 @@ func (x *exec) saslStep(d *dialogue, payload string) error {
 	}
 	if !d.scram.Done() {
 		x.conn.dialogue = d
-		x.appendSasl(false, answer)
+		appendSasl(x, false, answer)
 		return nil
 	}
 	x.conn.login(d.db, plainName.Replace(d.scram.Username()))
 	if !d.skipEmpty {
 		d.proved, x.conn.dialogue = true, d
 	}
-	x.appendSasl(d.skipEmpty, answer)
+	appendSasl(x, d.skipEmpty, answer)
 	return nil
 }
 
-func (x *exec) appendSasl(done bool, payload string) {
-	dst := wire.AppendInt32(x.result.out, "conversationId", 1)
+func appendSasl(x *exec, done bool, payload string) {
+	dst := wire.AppendInt32(x.Result.Out, "conversationId", 1)
 	dst = wire.AppendBool(dst, "done", done)
-	x.result.out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
+	x.Result.Out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
 }
 
 // login notes who the connection's client is.
-func (c *conn) login(db, name string) { c.user = c.deployment.cluster.user(db, name) }
+func (c *conn) login(db, name string) { c.User = c.deployment.cluster.User(db, name) }
 
 // https://www.mongodb.com/docs/manual/reference/command/logout/
 
 func cmdLogout(x *exec) error {
-	x.conn.user = nil
+	x.conn.User = nil
 	return nil
 }
 
 // cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
 func cmdAuthenticate(x *exec) error {
-	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) != account.X509 {
+	if mechanism := query.Lookup(x.Command.Raw, "mechanism"); string(mechanism.Text()) != account.X509 {
 		return mongoerr.Errorf(mongoerr.BadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
 	}
-	subject, err := x.certified(x.command.raw, x.command.db)
+	subject, err := certified(x, x.Command.Raw, x.Command.DB)
 	if err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.result.out, "dbname", account.External)
-	x.result.out = wire.AppendString(dst, "user", subject)
+	dst := wire.AppendString(x.Result.Out, "dbname", account.External)
+	x.Result.Out = wire.AppendString(dst, "user", subject)
 	return nil
 }
 
 // certified logs in by the certificate, and returns its subject.
-func (x *exec) certified(doc []byte, db string) (string, error) {
+func certified(x *exec, doc []byte, db string) (string, error) {
 	subject := x.conn.subject()
 	name := query.Lookup(doc, "user")
 	switch {
@@ -179,7 +179,7 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 		return "", errAuthentication
 	}
 	x.conn.login(account.External, subject)
-	if x.conn.user == nil {
+	if x.conn.User == nil {
 		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, account.External)
 	}
 	return subject, nil
@@ -187,50 +187,50 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 
 // speculate answers a hello's attempt to authenticate with it. One that fails is not answered: the client then tries in the
 // usual way.
-func (x *exec) speculate(e *wire.Element) error {
+func speculate(x *exec, e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
 		return fields.WrongType("hello", "speculativeAuthenticate", e.Type, "object")
 	}
 	db := query.Lookup(doc, "db")
-	at, before := wire.BeginEmbedded(x.result.out, "speculativeAuthenticate")
-	whole := x.result.out
-	x.result.out = before
-	if err := x.speculateOn(doc, string(db.Text())); err != nil {
-		x.result.out, x.conn.dialogue = whole, nil
+	at, before := wire.BeginEmbedded(x.Result.Out, "speculativeAuthenticate")
+	whole := x.Result.Out
+	x.Result.Out = before
+	if err := speculateOn(x, doc, string(db.Text())); err != nil {
+		x.Result.Out, x.conn.dialogue = whole, nil
 		var refused *mongoerr.Error
 		if errors.As(err, &refused) {
 			return nil
 		}
 		return err
 	}
-	x.result.out = wire.EndDocument(x.result.out, at)
+	x.Result.Out = wire.EndDocument(x.Result.Out, at)
 	return nil
 }
 
-func (x *exec) speculateOn(doc []byte, db string) error {
+func speculateOn(x *exec, doc []byte, db string) error {
 	if query.Lookup(doc, "authenticate").Missing() {
-		d, payload, err := x.saslStart(doc, db)
+		d, payload, err := saslStart(x, doc, db)
 		if err != nil {
 			return err
 		}
-		return x.saslStep(d, payload)
+		return saslStep(x, d, payload)
 	}
-	subject, err := x.certified(doc, db)
+	subject, err := certified(x, doc, db)
 	if err == nil {
-		x.result.out = wire.AppendString(wire.AppendString(x.result.out, "dbname", account.External), "user", subject)
+		x.Result.Out = wire.AppendString(wire.AppendString(x.Result.Out, "dbname", account.External), "user", subject)
 	}
 	return err
 }
 
 // appendMechanisms answers a hello's question which mechanisms a user ("db.name") has.
-func (x *exec) appendMechanisms(e *wire.Element) error {
+func appendMechanisms(x *exec, e *wire.Element) error {
 	db, name, ok := strings.Cut(string(e.Text()), ".")
 	if !ok {
 		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
 	}
-	if a := x.conn.deployment.cluster.user(db, name); a != nil {
-		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.Mechanisms())
+	if a := x.conn.deployment.cluster.User(db, name); a != nil {
+		x.Result.Out = wire.AppendStrings(x.Result.Out, "saslSupportedMechs", a.Mechanisms())
 	}
 	return nil
 }

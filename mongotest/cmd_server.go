@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/admin"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -22,7 +23,7 @@ func cmdServerStatus(x *exec) error {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	up := time.Since(s.process.Started)
-	dst := wire.AppendString(x.result.out, "host", s.process.Addr)
+	dst := wire.AppendString(x.Result.Out, "host", s.process.Addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
 	dst = wire.AppendString(dst, "process", s.program())
 	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
@@ -44,13 +45,13 @@ func cmdServerStatus(x *exec) error {
 	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
 	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
-		dst = wire.EndDocument(s.member.appendMembershipLocked(dst, "isWritablePrimary"), at)
+		dst = wire.EndDocument(admin.AppendMembershipLocked(s.member, dst, "isWritablePrimary"), at)
 	}
 	at, dst = wire.BeginEmbedded(dst, "storageEngine")
 	dst = wire.AppendString(dst, "name", "mongotest")
 	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
 	dst = wire.AppendBool(dst, "persistent", false)
-	x.result.out = wire.EndDocument(dst, at)
+	x.Result.Out = wire.EndDocument(dst, at)
 	return nil
 }
 
@@ -65,42 +66,42 @@ func (s *server) program() string {
 // cursors returns how many are open.
 func (s *server) cursors() int {
 	if s.mongos != nil {
-		return len(s.mongos.router.cursors)
+		return len(s.mongos.Router.Cursors)
 	}
-	return len(s.member.cursors)
+	return len(s.member.Cursors)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/getCmdLineOpts/
 
 func cmdGetCmdLineOpts(x *exec) error {
-	if err := x.adminOnly(); err != nil {
+	if err := x.AdminOnly(); err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(x.conn.process.Addr)
+	_, port, _ := net.SplitHostPort(x.conn.Process.Addr)
 	argv := []string{x.conn.server.program(), "--port", port}
-	if x.conn.mongos == nil && !x.conn.set.Standalone {
+	if x.conn.mongos == nil && !x.conn.Set.Standalone {
 		argv = append(argv, "--replSet", x.conn.deployment.config.setName)
 	}
-	dst := wire.AppendStrings(x.result.out, "argv", argv)
+	dst := wire.AppendStrings(x.Result.Out, "argv", argv)
 	parsed, dst := wire.BeginEmbedded(dst, "parsed")
 	at, dst := wire.BeginEmbedded(dst, "net")
 	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
-	if x.conn.mongos == nil && !x.conn.set.Standalone {
+	if x.conn.mongos == nil && !x.conn.Set.Standalone {
 		at, dst = wire.BeginEmbedded(dst, "replication")
 		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.deployment.config.setName), at)
 	}
-	x.result.out = wire.EndDocument(dst, parsed)
+	x.Result.Out = wire.EndDocument(dst, parsed)
 	return nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/hostInfo/
 
 func cmdHostInfo(x *exec) error {
-	if err := x.noArgs(); err != nil {
+	if err := x.NoArgs(); err != nil {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(x.conn.process.Addr)
-	at, dst := wire.BeginEmbedded(x.result.out, "system")
+	host, _, _ := net.SplitHostPort(x.conn.Process.Addr)
+	at, dst := wire.BeginEmbedded(x.Result.Out, "system")
 	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
 	dst = wire.AppendString(dst, "hostname", host)
 	dst = wire.AppendInt32(dst, "cpuAddrSize", 64)
@@ -109,7 +110,7 @@ func cmdHostInfo(x *exec) error {
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginEmbedded(dst, "os")
 	dst = wire.EndDocument(wire.AppendString(dst, "type", runtime.GOOS), at)
-	x.result.out = wire.AppendDocument(dst, "extra", query.EmptyDocument)
+	x.Result.Out = wire.AppendDocument(dst, "extra", query.EmptyDocument)
 	return nil
 }
 
@@ -117,20 +118,20 @@ func cmdHostInfo(x *exec) error {
 
 // The log is the journal, as far as it concerns the member.
 func cmdGetLog(x *exec) error {
-	if err := x.adminOnly(); err != nil {
+	if err := x.AdminOnly(); err != nil {
 		return err
 	}
-	if x.command.first.Type != bson.TypeString {
-		return fields.WrongType("getLog", "getLog", x.command.first.Type, "string")
+	if x.Command.First.Type != bson.TypeString {
+		return fields.WrongType("getLog", "getLog", x.Command.First.Type, "string")
 	}
 	var lines []string
-	switch name := string(x.command.first.Text()); name {
+	switch name := string(x.Command.First.Text()); name {
 	case "*":
-		x.result.out = wire.AppendStrings(x.result.out, "names", []string{"global", "startupWarnings"})
+		x.Result.Out = wire.AppendStrings(x.Result.Out, "names", []string{"global", "startupWarnings"})
 		return nil
 	case "global":
 		for _, e := range x.conn.deployment.Journal() {
-			if e.Member == x.memberIndex() {
+			if e.Member == x.MemberIndex() {
 				lines = append(lines, e.String())
 			}
 		}
@@ -139,8 +140,8 @@ func cmdGetLog(x *exec) error {
 	default:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no RamLog named: %s", name)
 	}
-	x.result.out = wire.AppendInt32(x.result.out, "totalLinesWritten", int32(len(lines)))
-	x.result.out = wire.AppendStrings(x.result.out, "log", lines)
+	x.Result.Out = wire.AppendInt32(x.Result.Out, "totalLinesWritten", int32(len(lines)))
+	x.Result.Out = wire.AppendStrings(x.Result.Out, "log", lines)
 	return nil
 }
 
@@ -149,7 +150,7 @@ const logLines = 1024
 
 // whatsmyuri tells a client from where it is seen.
 func cmdWhatsMyURI(x *exec) error {
-	x.result.out = wire.AppendString(x.result.out, "you", x.conn.plain.RemoteAddr().String())
+	x.Result.Out = wire.AppendString(x.Result.Out, "you", x.conn.Plain.RemoteAddr().String())
 	return nil
 }
 

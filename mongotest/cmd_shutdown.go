@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -12,12 +13,12 @@ import (
 
 // A member that shuts down is as one that was killed, but that a primary hands over first unless it is forced not to care.
 func cmdShutdown(x *exec) error {
-	if err := x.adminOnly(); err != nil {
+	if err := x.AdminOnly(); err != nil {
 		return err
 	}
 	force, limit := false, replica.CatchUp
-	for i := range x.command.args {
-		e := &x.command.args[i]
+	for i := range x.Command.Args {
+		e := &x.Command.Args[i]
 		switch name := string(e.Key); name {
 		case "force":
 			force = e.True()
@@ -28,28 +29,28 @@ func cmdShutdown(x *exec) error {
 			}
 			limit = time.Duration(n) * time.Second
 		default:
-			return fields.Unknown(x.command.name, name)
+			return fields.Unknown(x.Command.Name, name)
 		}
 	}
-	if err := x.handOver(limit, force); err != nil {
+	if err := handOver(x, limit, force); err != nil {
 		return err
 	}
-	x.conn.deployment.Kill(x.conn.member.Index)
-	return errHangUp
+	x.conn.deployment.Kill(x.conn.Member.Index)
+	return call.ErrHangUp
 }
 
 // handOver makes a primary of a set step down.
-func (x *exec) handOver(limit time.Duration, force bool) error {
-	rs, m := x.conn.deployment, x.conn.member
+func handOver(x *exec, limit time.Duration, force bool) error {
+	rs, m := x.conn.deployment, x.conn.Member
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	if x.conn.epoch != m.Epoch {
-		return errHangUp
+	if x.conn.Epoch != m.Epoch {
+		return call.ErrHangUp
 	}
-	if m.Role != replica.Primary || len(rs.cluster.members) == 1 {
+	if m.Role != replica.Primary || len(rs.cluster.Members) == 1 {
 		return nil
 	}
-	err := rs.set.StepDownLocked(m.Member, limit, limit, force, x.conn.done)
+	err := rs.set.StepDownLocked(m.Member, limit, limit, force, x.conn.Done)
 	if m.Role != replica.Primary {
 		return nil // it lost its majority meanwhile
 	}

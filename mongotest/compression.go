@@ -33,7 +33,7 @@ func (c *conn) decompress(message []byte) ([]byte, error) {
 
 // wrap compresses an answer as its question was.
 func (x *exec) wrap(out []byte) ([]byte, error) {
-	if !x.conn.compressed || !wire.MayCompress(x.command.name) {
+	if !x.conn.compressed || !wire.MayCompress(x.Command.Name) {
 		return out, nil
 	}
 	return x.conn.codec.Compress(nil, out, x.conn.compressor)

@@ -11,11 +11,12 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 )
 
 // conn is one client's connection to a server, served by one goroutine.
 type conn struct {
-	client
+	call.Client
 	deployment *Deployment
 	server     *server
 	mongos     *mongos  // nil if the server is a member
@@ -40,32 +41,32 @@ type conn struct {
 // newConn is called with the set's mutex held.
 func newConn(s *server, nc net.Conn, id int64) *conn {
 	c := &conn{deployment: s.deployment, server: s, mongos: s.mongos, nc: nc}
-	c.client = client{
-		cluster: s.deployment.cluster, set: s.deployment.set, process: s.process, points: &s.points, member: s.member, epoch: s.process.Epoch, id: id,
-		plain: nc, done: make(chan struct{}),
+	c.Client = call.Client{
+		Cluster: s.deployment.cluster, Set: s.deployment.set, Process: s.process, Points: &s.points, Member: s.member, Epoch: s.process.Epoch, ID: id,
+		Plain: nc, Done: make(chan struct{}),
 	}
 	if s.mongos != nil {
-		c.router = &s.mongos.router
+		c.Router = &s.mongos.Router
 	}
 	if s.deployment.tls != nil {
 		c.nc = tls.Server(nc, s.deployment.tls)
 	}
-	c.client.conn, c.x.conn, c.x.client = c, c, &c.client
-	c.language = c.x.plainHooks()
+	c.Client.Conn, c.x.conn, c.x.Client = c, c, &c.Client
+	c.Language = c.x.PlainHooks()
 	return c
 }
 
 // Read reads from the client, and holds back what came while the server is isolated.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.nc.Read(b)
-	if gateErr := c.server.process.Gate.Wait(c.done); gateErr != nil {
+	if gateErr := c.server.process.Gate.Wait(c.Done); gateErr != nil {
 		return 0, gateErr
 	}
 	return n, err
 }
 
 func (c *conn) write(b []byte) error {
-	if err := c.server.process.Gate.Wait(c.done); err != nil {
+	if err := c.server.process.Gate.Wait(c.Done); err != nil {
 		return err
 	}
 	_, err := c.nc.Write(b)
@@ -73,10 +74,10 @@ func (c *conn) write(b []byte) error {
 }
 
 // close ends the connection; the client sees its end after the bytes that were written. It may be called from any goroutine.
-func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
+func (c *conn) close() { c.once.Do(func() { close(c.Done); _ = c.nc.Close() }) }
 
 // abort ends the connection with a reset.
-func (c *conn) abort() { c.once.Do(func() { close(c.done); testserver.Abort(c.plain) }) }
+func (c *conn) abort() { c.once.Do(func() { close(c.Done); testserver.Abort(c.Plain) }) }
 
 func (c *conn) serve() {
 	defer func() {
@@ -84,7 +85,7 @@ func (c *conn) serve() {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
 		if c.busy { // middleware has ended the goroutine, as t.Fatal does
-			c.deployment.cluster.rest()
+			c.deployment.cluster.Rest()
 		}
 		c.forget()
 	}()
@@ -93,7 +94,7 @@ func (c *conn) serve() {
 	}
 	r := bufio.NewReaderSize(c, 16<<10)
 	for {
-		if cap(c.in) > maxRetained {
+		if cap(c.in) > call.MaxRetained {
 			c.in = nil
 		}
 		message, err := wire.ReadMessage(r, c.in, wire.MaxMessageLength)
@@ -115,10 +116,10 @@ func (c *conn) serve() {
 // deal is handle, noted for WaitIdle.
 func (c *conn) deal(message []byte) error {
 	c.busy = true
-	c.deployment.cluster.active.Add(1)
+	c.deployment.cluster.Active.Add(1)
 	c.processed(len(message))
 	err := c.handle(message)
-	c.deployment.cluster.rest()
+	c.deployment.cluster.Rest()
 	c.busy = false
 	return err
 }
@@ -138,7 +139,7 @@ func (c *conn) swallow(r io.Reader) {
 // processed reports to a network in memory that n bytes of messages have been dealt with. With TLS it is of no use: the
 // network carries more bytes than the messages have.
 func (c *conn) processed(n int) {
-	if mc, ok := c.plain.(*memnet.Conn); ok {
+	if mc, ok := c.Plain.(*memnet.Conn); ok {
 		mc.Processed(n)
 	}
 }
@@ -170,8 +171,8 @@ func (c *conn) handle(message []byte) error {
 			return err
 		}
 	}
-	if len(message) >= longMessage {
-		letOthersPoll()
+	if len(message) >= call.LongMessage {
+		call.LetOthersPoll()
 	}
 	switch h.OpCode {
 	case wire.OpMsg:

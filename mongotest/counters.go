@@ -1,6 +1,10 @@
 package mongotest
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+)
 
 // Counters are what servers have counted since the set began to run, whether they were killed meanwhile or not.
 type Counters struct {
@@ -21,9 +25,9 @@ func (rs *Deployment) Counters(members ...int) Counters {
 	defer rs.set.Unlock()
 	total := Counters{Commands: make(map[string]int64)}
 	add := func(m *server) {
-		for _, s := range specs {
-			if n := m.received[s.index].Load(); n > 0 {
-				total.Commands[s.name] += n
+		for _, s := range call.Specs {
+			if n := m.received[s.Index].Load(); n > 0 {
+				total.Commands[s.Name] += n
 			}
 		}
 		for name, n := range m.unknown {
@@ -49,16 +53,16 @@ type tally struct {
 }
 
 func newTally() tally {
-	return tally{received: make([]atomic.Int64, len(specs)), unknown: make(map[string]int64)}
+	return tally{received: make([]atomic.Int64, len(call.Specs)), unknown: make(map[string]int64)}
 }
 
 // countMessage counts the current message.
 func (x *exec) countMessage() {
-	if x.command.spec != nil {
-		x.conn.server.received[x.command.spec.index].Add(1)
+	if x.Command.Spec != nil {
+		x.conn.server.received[x.Command.Spec.Index].Add(1)
 		return
 	}
-	x.conn.set.Lock()
-	defer x.conn.set.Unlock()
-	x.conn.server.unknown[x.command.name]++
+	x.conn.Set.Lock()
+	defer x.conn.Set.Unlock()
+	x.conn.server.unknown[x.Command.Name]++
 }

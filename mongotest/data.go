@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -35,19 +36,19 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 	case len(body) <= len(query.EmptyDocument):
 		return nil, errors.New("mongotest: Command: the command is an empty document")
 	}
-	if !has(body, "$db") {
+	if !call.Has(body, "$db") {
 		body = wire.EndDocument(wire.AppendString(body[:len(body)-1], "$db", db), 0)
 	}
 	x, err := rs.direct(m)
 	if err != nil {
 		return nil, err
 	}
-	rs.cluster.active.Add(1)
-	defer rs.cluster.rest()
-	if err := x.answer(x.parse(body)); err != nil {
+	rs.cluster.Active.Add(1)
+	defer rs.cluster.Rest()
+	if err := x.Answer(x.Parse(body)); err != nil {
 		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
 	}
-	reply := bson.Raw(x.result.out)
+	reply := bson.Raw(x.Result.Out)
 	return reply, replyError(reply)
 }
 
@@ -62,14 +63,14 @@ func (rs *Deployment) execute(member int, db string, command any) error {
 }
 
 // direct returns what executes a command of the test itself, which no client has sent.
-func (rs *Deployment) direct(m *member) (*exec, error) {
+func (rs *Deployment) direct(m *call.Member) (*exec, error) {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if rs.set.Closed || !m.Up {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.Index)
 	}
 	c := newConn(rs.serverOf(m), nil, 0)
-	c.done, c.direct, c.user = rs.set.Done, true, &account.Account{Name: "__system", DB: "local"}
+	c.Done, c.Direct, c.User = rs.set.Done, true, &account.Account{Name: "__system", DB: "local"}
 	c.x.reset()
 	return &c.x, nil
 }
@@ -130,7 +131,7 @@ func isList(doc any) bool {
 // atPrimary executes a command on a collection at the primary. The namespace is "database.collection"; its collection is
 // the command's first value.
 func (rs *Deployment) atPrimary(ns, command string, fields ...bson.E) (bson.Raw, error) {
-	db, coll, err := splitNamespace(ns)
+	db, coll, err := call.SplitNamespace(ns)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func (rs *Deployment) CreateIndex(ns string, keys any, options ...bson.E) error 
 	if err != nil {
 		return fmt.Errorf("mongotest: encoding the index: %w", err)
 	}
-	if !has(raw, "name") {
+	if !call.Has(raw, "name") {
 		index = append(index, bson.E{Key: "name", Value: indexName(pattern)})
 	}
 	_, err = rs.atPrimary(ns, "createIndexes", bson.E{Key: "indexes", Value: bson.A{index}})
@@ -255,7 +256,7 @@ func (rs *Deployment) Drop(ns string) error {
 // or cut off. They must not be changed. It panics if there is no such member, or the namespace is none.
 func (rs *Deployment) ReadMember(member int, ns string) []bson.Raw {
 	m := orPanic(rs.memberAt("ReadMember", member))
-	if _, _, err := splitNamespace(ns); err != nil {
+	if _, _, err := call.SplitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
 	rs.set.Lock()

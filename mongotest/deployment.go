@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
@@ -25,7 +26,7 @@ import (
 type Deployment struct {
 	config     config
 	set        *replica.Set
-	cluster    *cluster
+	cluster    *call.Cluster
 	network    *memnet.Network // nil on TCP
 	mongos     []*mongos
 	balancers  []*balancer
@@ -80,7 +81,7 @@ func (rs *Deployment) URI() string {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	var hosts []string
-	for _, m := range rs.cluster.members {
+	for _, m := range rs.cluster.Members {
 		if rs.set.Initiation != replica.Initiated || !m.Config.Hidden && m.Config.BearsData() {
 			hosts = append(hosts, m.Addr)
 		}
@@ -131,7 +132,7 @@ func (rs *Deployment) Addr(member ...int) string {
 func (rs *Deployment) Members() int {
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	return len(rs.cluster.members)
+	return len(rs.cluster.Members)
 }
 
 // Primary returns the index of the primary, -1 if there is none. While an older primary has not noticed yet that it was
@@ -156,7 +157,7 @@ func (rs *Deployment) Term() int64 {
 // there is no primary, the member whose commit point is newest. The documents must not be changed. It panics if the namespace
 // is invalid.
 func (rs *Deployment) ReadAll(ns string) []bson.Raw {
-	if _, _, err := splitNamespace(ns); err != nil {
+	if _, _, err := call.SplitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
 	rs.set.Lock()
@@ -180,8 +181,8 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 // sent to an isolated member count as on their way. On TCP it does not see bytes that the operating system still holds. It
 // returns the cause of ctx's end if that comes first.
 func (rs *Deployment) WaitIdle(ctx context.Context) error {
-	rs.cluster.idlers.Add(1)
-	defer rs.cluster.idlers.Add(-1)
+	rs.cluster.Idlers.Add(1)
+	defer rs.cluster.Idlers.Add(-1)
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	w := replica.NewWaiter(rs.idleLocked)
@@ -195,7 +196,7 @@ func (rs *Deployment) idleLocked() bool {
 	if rs.network != nil && rs.tls == nil && rs.network.Unprocessed() > 0 {
 		return false
 	}
-	if rs.cluster.active.Load() > 0 {
+	if rs.cluster.Active.Load() > 0 {
 		return false
 	}
 	return rs.set.ReplicatedLocked()

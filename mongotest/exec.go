@@ -8,26 +8,27 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
 // exec is the execution of one message. A connection has one and uses it again and again.
 type exec struct {
-	call
+	call.Call
 	conn *conn // over which it came
 }
 
 // reset makes room for another message.
 func (x *exec) reset() {
-	if cap(x.result.out) > maxRetained {
-		x.result.out = nil
+	if cap(x.Result.Out) > call.MaxRetained {
+		x.Result.Out = nil
 	}
-	x.command = x.command.next()
-	x.result = x.result.again(0)
-	x.evaluation.reset()
+	x.Command = x.Command.Next()
+	x.Result = x.Result.Again(0)
+	x.Evaluation.Reset()
 	if x.conn.mongos != nil {
-		x.conn.member = nil
+		x.conn.Member = nil
 	}
 }
 
@@ -38,15 +39,15 @@ func (x *exec) message(h wire.Header, b []byte) error {
 		return err
 	}
 	x.reset()
-	x.command.requestID, x.command.flags, x.command.sequences = h.RequestID, m.Flags, m.Sequences
-	if x.result.out == nil {
-		x.result.out = make([]byte, 0, 1024)
+	x.Command.RequestID, x.Command.Flags, x.Command.Sequences = h.RequestID, m.Flags, m.Sequences
+	if x.Result.Out == nil {
+		x.Result.Out = make([]byte, 0, 1024)
 	}
-	x.result.id = x.conn.deployment.cluster.replies.Add(1)
-	at, out := wire.BeginMsg(x.result.out, x.result.id, h.RequestID, 0)
-	x.result.out = out
-	parseErr := x.parse(m.Body)
-	if x.command.name == "" {
+	x.Result.ID = x.conn.deployment.cluster.Replies.Add(1)
+	at, out := wire.BeginMsg(x.Result.Out, x.Result.ID, h.RequestID, 0)
+	x.Result.Out = out
+	parseErr := x.Parse(m.Body)
+	if x.Command.Name == "" {
 		return wire.ErrMalformed
 	}
 	x.received()
@@ -54,7 +55,7 @@ func (x *exec) message(h wire.Header, b []byte) error {
 	if err != nil {
 		return err
 	}
-	x.result.out = wire.EndMessage(x.result.out, at)
+	x.Result.Out = wire.EndMessage(x.Result.Out, at)
 	return x.send(reply)
 }
 
@@ -69,29 +70,29 @@ func (x *exec) query(h wire.Header, b []byte) error {
 		return x.refuseLegacy(h, "OP_QUERY")
 	}
 	x.reset()
-	x.command.requestID, x.command.flags, x.command.sequences = h.RequestID, 0, nil
-	parseErr := x.parse(q.Document)
-	x.command.db = string(db)
-	if x.command.name == "" {
+	x.Command.RequestID, x.Command.Flags, x.Command.Sequences = h.RequestID, 0, nil
+	parseErr := x.Parse(q.Document)
+	x.Command.DB = string(db)
+	if x.Command.Name == "" {
 		return wire.ErrMalformed
 	}
 	x.received()
-	if x.command.spec == nil || !x.command.spec.greeting {
+	if x.Command.Spec == nil || !x.Command.Spec.Greeting {
 		parseErr = mongoerr.Errorf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
-			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.command.name)
+			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.Command.Name)
 	}
 	reply, err := x.serve(parseErr)
 	if err != nil {
 		return err
 	}
-	x.result.out = wire.AppendReply(nil, x.conn.deployment.cluster.replies.Add(1), h.RequestID, x.result.out)
+	x.Result.Out = wire.AppendReply(nil, x.conn.deployment.cluster.Replies.Add(1), h.RequestID, x.Result.Out)
 	return x.send(reply)
 }
 
 // serve has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
 // is nil if there is no middleware. It returns an error if nothing is to be answered.
 func (x *exec) serve(parseErr error) (*Reply, error) {
-	if list := x.conn.deployment.concerning(x.command.name); list != nil {
+	if list := x.conn.deployment.concerning(x.Command.Name); list != nil {
 		return x.withMiddleware(list, parseErr)
 	}
 	return nil, x.respond(parseErr)
@@ -99,26 +100,26 @@ func (x *exec) serve(parseErr error) (*Reply, error) {
 
 // withMiddleware is serve by way of middleware.
 func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error) {
-	at, executed := len(x.result.out), false
+	at, executed := len(x.Result.Out), false
 	var failed error
 	request := x.request()
 	reply := testserver.Around(list, func(r *Request) *Reply {
-		x.command.afterApply, executed = r.afterApply, true
+		x.Command.AfterApply, executed = r.afterApply, true
 		if failed = x.respond(parseErr); failed != nil {
 			return nil
 		}
-		return &Reply{Body: bson.Raw(x.result.out[x.result.body:])}
+		return &Reply{Body: bson.Raw(x.Result.Out[x.Result.Body:])}
 	})(&request)
 	switch {
 	case failed != nil:
 		return nil, failed
 	case reply == nil:
-		return nil, errHangUp
+		return nil, call.ErrHangUp
 	case !executed && reply.Lost && !reply.given():
 		x.journalLost()
 		return nil, reply.ended()
-	case x.command.flags&wire.MoreToCome == 0:
-		reply = reply.orError(x.command.name)
+	case x.Command.Flags&wire.MoreToCome == 0:
+		reply = reply.orError(x.Command.Name)
 	}
 	return reply, x.replace(reply, at, executed)
 }
@@ -126,29 +127,29 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 // replace replaces the reply that was written at an index of out, if any, by what middleware says.
 func (x *exec) replace(reply *Reply, at int, executed bool) error {
 	if reply.Error != nil {
-		x.result.out = x.result.out[:at]
-		return x.answer(reply.Error.answered())
+		x.Result.Out = x.Result.Out[:at]
+		return x.Answer(reply.Error.answered())
 	}
-	if executed && len(reply.Body) == len(x.result.out)-at && (len(reply.Body) == 0 || &reply.Body[0] == &x.result.out[at]) {
+	if executed && len(reply.Body) == len(x.Result.Out)-at && (len(reply.Body) == 0 || &reply.Body[0] == &x.Result.Out[at]) {
 		return nil
 	}
-	x.result.out = append(x.result.out[:at], slices.Clone(reply.Body)...)
-	x.record(0)
+	x.Result.Out = append(x.Result.Out[:at], slices.Clone(reply.Body)...)
+	x.Record(0)
 	return nil
 }
 
 // request describes the message to middleware.
 func (x *exec) request() Request {
 	r := Request{
-		Member: x.memberIndex(), Mongos: x.mongosIndex(), ConnID: x.conn.id, RequestID: x.command.requestID, Command: x.command.name, Database: x.command.db,
-		Body: wire.Fold(x.command.raw, x.command.sequences), Application: x.command.spec == nil || !x.command.spec.service, TxnNumber: -1,
-		done: x.conn.done, client: x.conn.nc,
+		Member: x.MemberIndex(), Mongos: x.MongosIndex(), ConnID: x.conn.ID, RequestID: x.Command.RequestID, Command: x.Command.Name, Database: x.Command.DB,
+		Body: wire.Fold(x.Command.Raw, x.Command.Sequences), Application: x.Command.Spec == nil || !x.Command.Spec.Service, TxnNumber: -1,
+		done: x.conn.Done, client: x.conn.nc,
 	}
-	if x.command.lsid != nil {
-		r.LSID = bson.Raw(x.command.lsid)
+	if x.Command.LSID != nil {
+		r.LSID = bson.Raw(x.Command.LSID)
 	}
-	if x.command.hasTxn {
-		r.TxnNumber = x.command.txn
+	if x.Command.HasTxn {
+		r.TxnNumber = x.Command.Txn
 	}
 	return r
 }
@@ -156,17 +157,17 @@ func (x *exec) request() Request {
 // send delivers the reply, and the others if it is the first of a stream.
 func (x *exec) send(reply *Reply) error {
 	switch err := x.deliver(reply); {
-	case err != nil || !x.result.streaming:
+	case err != nil || !x.Result.Streaming:
 		return err
-	case x.command.name == "getMore":
+	case x.Command.Name == "getMore":
 		return x.streamBatches()
 	}
-	return x.stream()
+	return streamHellos(x)
 }
 
 // deliver hands the reply to the connection, unless middleware says otherwise or the client wants none.
 func (x *exec) deliver(reply *Reply) error {
-	out, err := x.wrap(x.result.out)
+	out, err := x.wrap(x.Result.Out)
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (x *exec) deliver(reply *Reply) error {
 		}
 	}
 	x.transcribeReply(reply)
-	if x.command.flags&wire.MoreToCome != 0 {
+	if x.Command.Flags&wire.MoreToCome != 0 {
 		out = nil
 	}
 	if len(out) > 0 {
@@ -195,30 +196,30 @@ func (x *exec) deliver(reply *Reply) error {
 
 // respond executes the command and writes the reply's document, or the error's.
 func (x *exec) respond(parseErr error) error {
-	if parseErr == nil && x.command.spec.greeting {
-		x.noteClient() // a fail point may be about the application that says hello
+	if parseErr == nil && x.Command.Spec.Greeting {
+		noteClient(x) // a fail point may be about the application that says hello
 	}
-	return x.answer(parseErr)
+	return x.Answer(parseErr)
 }
 
 // journalLost records a request that a fault kept from being executed.
 func (x *exec) journalLost() {
-	if x.command.spec == nil || x.command.spec.service {
+	if x.Command.Spec == nil || x.Command.Spec.Service {
 		return
 	}
-	x.noteStatements()
-	for _, e := range x.result.entries {
+	x.NoteStatements()
+	for _, e := range x.Result.Entries {
 		e.RequestLost = true
 	}
-	x.record(0)
+	x.Record(0)
 }
 
 func (x *exec) markAnswered(answered bool) {
-	if answered && len(x.result.entries) > 0 {
-		x.conn.deployment.cluster.journal.Mark(x.result.entries, func(e *journal.Entry) { e.Answered = true })
+	if answered && len(x.Result.Entries) > 0 {
+		x.conn.deployment.cluster.Journal.Mark(x.Result.Entries, func(e *journal.Entry) { e.Answered = true })
 	}
 }
 
 func (x *exec) markLost() {
-	x.conn.deployment.cluster.journal.Mark(x.result.entries, func(e *journal.Entry) { e.ReplyLost = true })
+	x.conn.deployment.cluster.Journal.Mark(x.Result.Entries, func(e *journal.Entry) { e.ReplyLost = true })
 }

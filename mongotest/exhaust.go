@@ -6,18 +6,18 @@ import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
 // streamBatches executes the getMore again and again, until its cursor has no more, an error is the answer or the connection ends.
 func (x *exec) streamBatches() error {
-	for x.result.streaming {
-		answered := x.result.id
-		x.result = x.result.again(0)
-		x.evaluation.reset()
-		x.result.id = x.conn.deployment.cluster.replies.Add(1)
-		at, out := wire.BeginMsg(x.result.out, x.result.id, answered, 0)
-		x.result.out = out
+	for x.Result.Streaming {
+		answered := x.Result.ID
+		x.Result = x.Result.Again(0)
+		x.Evaluation.Reset()
+		x.Result.ID = x.conn.deployment.cluster.Replies.Add(1)
+		at, out := wire.BeginMsg(x.Result.Out, x.Result.ID, answered, 0)
+		x.Result.Out = out
 		reply, err := x.serve(nil)
 		if err != nil {
 			return err
 		}
-		x.result.out = wire.EndMessage(x.result.out, at)
+		x.Result.Out = wire.EndMessage(x.Result.Out, at)
 		if err := x.deliver(reply); err != nil {
 			return err
 		}

@@ -5,8 +5,26 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/failpoint"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+)
+
+// The fail points that there are.
+const (
+	// FailCommand acts before a command is executed, or on its reply.
+	FailCommand = failpoint.Command // "failCommand"
+	// FailWrite acts when a retryable write has written, and counts the documents that it wrote: it closes the connection. With an
+	// error code, the document on which it acts and those after it are not written.
+	FailWrite = failpoint.Write // "onPrimaryTransactionalWrite"
+	// FailGetMore makes a getMore fail that has found its cursor, which is then gone.
+	FailGetMore = failpoint.GetMore // "failGetMoreAfterCursorCheckout"
+	// AlwaysTimeOut makes a command with a maxTimeMS fail with error 50, also a getMore of a cursor whose command had one.
+	AlwaysTimeOut = failpoint.AlwaysTimeOut // "maxTimeAlwaysTimeOut"
+	// NeverTimeOut makes the maxTimeMS of commands have no effect.
+	NeverTimeOut = failpoint.NeverTimeOut // "maxTimeNeverTimeOut"
+	// StopReplication keeps a secondary from fetching entries of the oplog as long as it is set.
+	StopReplication = failpoint.StopReplication // "stopReplProducer"
 )
 
 // FailPoint is what the command configureFailPoint tells a member: the same engine does it, and either way replaces and ends
@@ -47,11 +65,11 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	}
 	name := f.Name
 	if name == "" {
-		name = FailCommand
+		name = failpoint.Command
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m.points.setLocked(name, p)
+	m.Points.SetLocked(name, p)
 	return nil
 }
 
@@ -60,12 +78,12 @@ func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m.points.setLocked(name, nil)
+	m.Points.SetLocked(name, nil)
 }
 
 func (f *FailPoint) compile() (*failpoint.Point, error) {
 	switch {
-	case f.Name != "" && !isFailPoint(f.Name):
+	case f.Name != "" && !call.IsFailPoint(f.Name):
 		return nil, fmt.Errorf("mongotest: the fail point %q is not supported", f.Name)
 	case f.Times < 0 || f.Skip < 0 || f.Block < 0:
 		return nil, fmt.Errorf("mongotest: Times %d, Skip %d and Block %v of a fail point must not be negative", f.Times, f.Skip, f.Block)
@@ -81,7 +99,7 @@ func (f *FailPoint) compile() (*failpoint.Point, error) {
 		p.Times = int64(f.Times)
 	}
 	for _, name := range f.Commands {
-		if specs[name] == nil {
+		if call.Specs[name] == nil {
 			return nil, fmt.Errorf("mongotest: SetFailPoint: there is no command %q", name)
 		}
 		p.Commands[fields.NewestName(name)] = true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -30,7 +31,7 @@ func (rs *Deployment) Kill(member int) {
 }
 
 // kill ends the member, unless it is dead, and returns its connections, which are to be aborted.
-func (rs *Deployment) kill(m *member) []*conn {
+func (rs *Deployment) kill(m *call.Member) []*conn {
 	rs.set.Lock()
 	defer rs.set.Unlock()
 	if !m.Up {
@@ -50,7 +51,7 @@ func (rs *Deployment) Restart(member int) {
 	if m.Up || rs.set.Closed {
 		return
 	}
-	m.runLocked()
+	m.RunLocked()
 	rs.serverOf(m).openLocked()
 	m.RejoinLocked()
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 )
 
 // Request is one message from a client, as middleware sees it. It and its Body are valid only until the reply has been sent;
@@ -99,7 +100,7 @@ func (r *Request) await(arrival <-chan struct{}) error {
 	case <-arrival:
 		return nil
 	case <-r.done:
-		return errHangUp
+		return call.ErrHangUp
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 )
 
 // incoming is a client's message that is not executed here: a proxy passes it on, a pipe replies as the test says.
@@ -21,9 +22,9 @@ func describe(message []byte) (*incoming, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := specs[w.Name]
+	s := call.Specs[w.Name]
 	in := &incoming{wire: w, Request: Request{
-		RequestID: w.Header.RequestID, Command: w.Name, Database: w.Database, Body: w.Command(), Application: s == nil || !s.service,
+		RequestID: w.Header.RequestID, Command: w.Name, Database: w.Database, Body: w.Command(), Application: s == nil || !s.Service,
 		TxnNumber: -1,
 	}}
 	it := wire.Elements(w.Body)
@@ -59,8 +60,8 @@ func handleMessages(r io.Reader, handle func(message []byte) error) {
 }
 
 func isGreeting(command string) bool {
-	s := specs[command]
-	return s != nil && s.greeting
+	s := call.Specs[command]
+	return s != nil && s.Greeting
 }
 
 // message returns a reply as a message that answers in, with an id of its own.

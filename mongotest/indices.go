@@ -2,6 +2,8 @@ package mongotest
 
 import (
 	"fmt"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 )
 
 // nth returns one of a method's servers by its index; the error names the method and the index that is none.
@@ -21,10 +23,10 @@ func orPanic[T any](v T, err error) T {
 }
 
 // memberAt returns the member that a method is asked for. It takes the set's mutex.
-func (rs *Deployment) memberAt(method string, i int) (*member, error) {
+func (rs *Deployment) memberAt(method string, i int) (*call.Member, error) {
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	m, err := nth(method, "member", rs.cluster.members, i)
+	m, err := nth(method, "member", rs.cluster.Members, i)
 	if err != nil && i == -1 {
 		err = fmt.Errorf("%w (Primary returns -1 while there is no primary)", err)
 	}

@@ -81,7 +81,7 @@ func (e *Entry) String() string {
 // Journal returns copies of the journal's entries, the oldest first.
 func (rs *Deployment) Journal() []Entry {
 	var list []Entry
-	rs.cluster.journal.Each(func(n int) { list = make([]Entry, 0, n) }, func(e *journal.Entry) { list = append(list, entryOf(e)) })
+	rs.cluster.Journal.Each(func(n int) { list = make([]Entry, 0, n) }, func(e *journal.Entry) { list = append(list, entryOf(e)) })
 	return list
 }
 
@@ -107,7 +107,7 @@ func (rs *Deployment) Dump() string {
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	for _, m := range rs.cluster.members {
+	for _, m := range rs.cluster.Members {
 		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.Index, m.Addr, m.Role,
 			m.Term, m.Up, m.Gate.IsShut(), m.Data.Log.Last(), m.Commit)
 	}

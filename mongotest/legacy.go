@@ -15,5 +15,5 @@ func (x *exec) refuseLegacy(h wire.Header, operation string) error {
 	doc = wire.AppendString(doc, "$err", err.Message)
 	doc = wire.AppendInt32(doc, "code", err.Code)
 	doc = wire.EndDocument(wire.AppendDouble(doc, "ok", 0), at)
-	return x.conn.write(wire.AppendFailedReply(nil, x.conn.deployment.cluster.replies.Add(1), h.RequestID, doc))
+	return x.conn.write(wire.AppendFailedReply(nil, x.conn.deployment.cluster.Replies.Add(1), h.RequestID, doc))
 }

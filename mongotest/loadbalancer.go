@@ -91,7 +91,7 @@ func (b *balancer) accept(rs *Deployment, nc net.Conn) bool {
 }
 
 // checkBalancing refuses the first hello through a load balancer by a client that does not know of it.
-func (x *exec) checkBalancing(a *helloArgs) error {
+func checkBalancing(x *exec, a *helloArgs) error {
 	c := x.conn
 	if !c.balanced || c.greeted {
 		return nil
@@ -105,11 +105,11 @@ func (x *exec) checkBalancing(a *helloArgs) error {
 }
 
 // appendService writes which mongos a connection through a load balancer has reached.
-func (x *exec) appendService(a *helloArgs) {
+func appendService(x *exec, a *helloArgs) {
 	if x.conn.balanced && a.loadBalanced {
 		rs := x.conn.deployment
 		rs.set.Lock()
 		defer rs.set.Unlock()
-		x.result.out = wire.AppendObjectID(x.result.out, "serviceId", x.conn.server.process.ProcessID)
+		x.Result.Out = wire.AppendObjectID(x.Result.Out, "serviceId", x.conn.server.process.ProcessID)
 	}
 }

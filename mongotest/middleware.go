@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
@@ -49,7 +50,7 @@ func NewReply(doc any) *Reply {
 	if err != nil {
 		panic("mongotest: NewReply: " + err.Error())
 	}
-	if !has(body, "ok") {
+	if !call.Has(body, "ok") {
 		body = wire.EndDocument(wire.AppendDouble(body[:len(body)-1], "ok", 1), 0)
 	}
 	return &Reply{Body: body}
@@ -94,7 +95,7 @@ func (r *Reply) ended() error {
 	case r.Lost && r.Silent:
 		return errSilent
 	case r.Lost || r.Close:
-		return errHangUp
+		return call.ErrHangUp
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
@@ -12,11 +13,11 @@ import (
 // mutex but for those that never change.
 type mongos struct {
 	server
-	router
+	call.Router
 }
 
 func newMongos(set *Deployment, index int) *mongos {
-	r := &mongos{router: router{cluster: set.cluster, index: index}}
+	r := &mongos{Router: call.Router{Cluster: set.cluster, Index: index}}
 	r.server = server{deployment: set, process: new(replica.Process), mongos: r, listening: listening{name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}}
 	r.conns, r.tally = make(map[*conn]struct{}), newTally()
 	r.runLocked()
@@ -26,9 +27,9 @@ func newMongos(set *Deployment, index int) *mongos {
 // runLocked makes the mongos run; it remembers nothing.
 func (r *mongos) runLocked() {
 	r.process.StartLocked(r.deployment.set.NewParameters())
-	r.points.clear()
+	r.points.Clear()
 	r.openLocked()
-	r.router.cursors, r.router.transactions = make(map[int64]*member), make(map[string]int64)
+	r.Router.Cursors, r.Router.Transactions = make(map[int64]*call.Member), make(map[string]int64)
 }
 
 // Mongos returns how many mongos there are, running or not.
@@ -77,7 +78,7 @@ func (rs *Deployment) describeShardLocked(p *replica.Member) {
 	const ns = "config.shards"
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
-	doc = wire.AppendString(doc, "host", rs.cluster.shardLocked())
+	doc = wire.AppendString(doc, "host", rs.cluster.ShardLocked())
 	doc, key, _ := store.Prepared(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
 	p.AppendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
 	p.AppendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -62,7 +63,7 @@ func (c *pipeConn) handle(message []byte) error {
 	p.transcript.add(Message{ConnID: c.id, RequestID: in.RequestID, Body: in.Body})
 	reply := testserver.Around(p.concerning(in.Command), func(*Request) *Reply { return p.respond(in) })(&in.Request)
 	if reply == nil {
-		return errHangUp
+		return call.ErrHangUp
 	}
 	if in.wire.Unanswered() {
 		return reply.ended()
@@ -112,7 +113,7 @@ func (p *BlackPipe) hello(command string) *Reply {
 	return NewReply(append(doc, bson.D{
 		{Key: "maxBsonObjectSize", Value: query.MaxDocumentSize},
 		{Key: "maxMessageSizeBytes", Value: wire.MaxMessageLength},
-		{Key: "maxWriteBatchSize", Value: maxBatch},
+		{Key: "maxWriteBatchSize", Value: call.MaxBatch},
 		{Key: "localTime", Value: time.Now()},
 		{Key: "logicalSessionTimeoutMinutes", Value: parameter.SessionMinutes},
 		{Key: "minWireVersion", Value: 0},

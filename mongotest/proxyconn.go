@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -124,7 +125,7 @@ func (c *proxyConn) request(message []byte) error {
 		return &Reply{Body: body(answer)}
 	})(&in.Request)
 	if reply == nil {
-		return errHangUp
+		return call.ErrHangUp
 	}
 	if !in.wire.Unanswered() {
 		reply = reply.orError(in.Command)

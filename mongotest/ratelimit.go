@@ -41,8 +41,8 @@ func (l *limiter) admitLocked(known parameter.Parameters, now time.Time) (wait t
 
 // admitted waits until the server's rate limiter lets the connection in. It returns false if the limiter does not.
 func (c *conn) admitted() bool {
-	c.set.Lock()
+	c.Set.Lock()
 	wait, ok := c.server.limiter.admitLocked(c.server.process.Parameters, time.Now())
-	c.set.Unlock()
-	return ok && testserver.Sleep(c.done, wait)
+	c.Set.Unlock()
+	return ok && testserver.Sleep(c.Done, wait)
 }

@@ -1,8 +1,9 @@
 package mongotest
 
 import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/command"
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
-	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -83,8 +84,8 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 	}
 	rs := &Deployment{config: c, transcript: transcript{limit: c.transcript}, network: c.network()}
 	rs.set = replica.NewSet(c.settings(rs))
-	rs.cluster = &cluster{
-		execute: rs.execute, source: func(x *call) pipeline.Source { return &source{x: x} }, set: rs.set, setName: c.setName, sharded: c.sharded, requireAuth: c.requireAuth, journal: journal.New(c.journalLimit), journalKey: c.journalKey,
+	rs.cluster = &call.Cluster{
+		Execute: rs.execute, Source: command.NewSource, Set: rs.set, SetName: c.setName, Sharded: c.sharded, RequireAuth: c.requireAuth, Journal: journal.New(c.journalLimit), JournalKey: c.journalKey,
 	}
 	for i := range c.members {
 		s := newMember(rs, i)
@@ -107,7 +108,7 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 		_ = rs.Close()
 		return nil, err
 	}
-	for _, m := range rs.cluster.members {
+	for _, m := range rs.cluster.Members {
 		rs.wg.Go(m.Replicate)
 	}
 	if !c.uninitiated {
@@ -120,13 +121,13 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 func (c *config) settings(rs *Deployment) replica.Settings {
 	return replica.Settings{
 		Version: c.version, ElectionTimeout: c.electionTimeout, Modes: c.modes, Standalone: c.standalone, Seed: c.seed, Replication: c.replication, OplogBytes: c.oplogBytes, StartParameters: c.startParameters,
-		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.cluster.memberOf(t.Member).transactionEndedLocked(t) },
+		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.cluster.MemberOf(t.Member).TransactionEndedLocked(t) },
 	}
 }
 
 // addMemberLocked adds a member, to whose clients nobody listens yet.
 func (rs *Deployment) addMemberLocked(s *server) {
-	rs.cluster.members, rs.servers = append(rs.cluster.members, s.member), append(rs.servers, s)
+	rs.cluster.Members, rs.servers = append(rs.cluster.Members, s.member), append(rs.servers, s)
 	rs.set.AddLocked(s.member.Member)
 }
 

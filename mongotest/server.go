@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
@@ -13,30 +14,30 @@ type server struct {
 	listening
 	deployment *Deployment
 	process    *replica.Process
-	member     *member // nil if it is a mongos
-	mongos     *mongos // nil if it is a member
-	accepted   int     // connections since its start
-	limiter    limiter // of new connections
+	member     *call.Member // nil if it is a mongos
+	mongos     *mongos      // nil if it is a member
+	accepted   int          // connections since its start
+	limiter    limiter      // of new connections
 	conns      map[*conn]struct{}
-	points     failPoints
+	points     call.FailPoints
 	tally
 }
 
 // newMember makes a member and its server.
 func newMember(rs *Deployment, index int) *server {
-	m := &member{Member: replica.NewMember(rs.set, index), cluster: rs.cluster}
+	m := &call.Member{Member: replica.NewMember(rs.set, index), Cluster: rs.cluster}
 	s := &server{
 		deployment: rs, process: &m.Process, member: m, conns: make(map[*conn]struct{}), tally: newTally(),
 		listening: listening{name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index)},
 	}
-	m.points, s.points.member = &s.points, m.Member
-	m.runLocked()
+	m.Points, s.points.Member = &s.points, m.Member
+	m.RunLocked()
 	s.openLocked()
 	return s
 }
 
 // serverOf returns the server of a member.
-func (rs *Deployment) serverOf(m *member) *server { return rs.servers[m.Index] }
+func (rs *Deployment) serverOf(m *call.Member) *server { return rs.servers[m.Index] }
 
 // openLocked lets clients in: the process has started.
 func (s *server) openLocked() {

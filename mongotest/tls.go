@@ -21,11 +21,11 @@ func (rs *Deployment) secure() error {
 		if err != nil {
 			return err
 		}
-		if rs.cluster.userLocked(a.DB, a.Name) != nil {
+		if rs.cluster.UserLocked(a.DB, a.Name) != nil {
 			return fmt.Errorf("mongotest: Users: %s is there twice", a.FullName())
 		}
-		rs.cluster.users = append(rs.cluster.users, a)
-		rs.cluster.guarded.Store(true)
+		rs.cluster.Users = append(rs.cluster.Users, a)
+		rs.cluster.Guarded.Store(true)
 	}
 	if !rs.config.tls {
 		return nil

@@ -116,7 +116,7 @@ func (x *exec) received() {
 	x.countMessage()
 	if x.conn.deployment.transcript.limit > 0 {
 		x.conn.deployment.transcript.add(Message{
-			Member: x.memberIndex(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
+			Member: x.MemberIndex(), ConnID: x.conn.ID, RequestID: x.Command.RequestID, Body: wire.Fold(x.Command.Raw, x.Command.Sequences),
 		})
 	}
 }
@@ -124,9 +124,9 @@ func (x *exec) received() {
 // transcribeReply records the reply that was written.
 func (x *exec) transcribeReply(reply *Reply) {
 	if x.conn.deployment.transcript.limit > 0 {
-		h, _ := wire.ParseHeader(x.result.out)
+		h, _ := wire.ParseHeader(x.Result.Out)
 		x.conn.deployment.transcript.add(Message{
-			Member: x.memberIndex(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
+			Member: x.MemberIndex(), ConnID: x.conn.ID, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.Result.Out),
 			Fault: reply.fault(),
 		})
 	}

@@ -51,7 +51,9 @@ var levels = []level{
 	{"below the test servers", []string{"mongotest/internal/pipeline", "mongotest/internal/writeconcern"}},
 	{"below the test servers", []string{"mongotest/internal/store"}},
 	{"below the test servers", []string{"mongotest/internal/changes", "mongotest/internal/explain"}},
-	{"below the test servers", []string{"mongotest/internal/planfilter", "mongotest/internal/replica"}},
+	{"below the test servers", []string{"mongotest/internal/journal", "mongotest/internal/planfilter", "mongotest/internal/replica"}},
+	{"below the test servers", []string{"mongotest/internal/call"}},
+	{"below the test servers", []string{"mongotest/internal/admin", "mongotest/internal/command"}},
 
 	{"below the public packages", []string{"couchbase/search"}},
 	{"below the public packages", []string{"couchbase/vector"}},

@@ -24,24 +24,6 @@ type operator struct {
 // operators are all that this package knows, by name.
 var operators = make(map[string]*operator)
 
-// init joins the families; it is no initializer, because parsing looks operators up.
-func init() {
-	for _, family := range [][]operator{
-		variableOperators, booleanOperators, comparisonOperators, conditionalOperators,
-		arithmeticOperators, transcendentalOperators, trigonometryOperators, bitOperators,
-		arrayOperators, setOperators, objectOperators, someOperators, accumulatorOperators,
-		stringOperators, regexOperators, typeOperators, convertOperators,
-		dateOperators, datePartsOperators, dateTextOperators, dateArithmeticOperators, scriptOperators, metaOperators,
-	} {
-		for _, op := range family {
-			if op.parse == nil {
-				op.parse = positional
-			}
-			operators[op.name] = &op
-		}
-	}
-}
-
 // Operators returns the names of all operators that are supported.
 func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 

@@ -90,14 +90,6 @@ func (t *target) changedLeaf(at path, old, now Value) path {
 	return nil
 }
 
-// lookup returns a field of a document, Missing of anything else.
-func (v Value) lookup(name string) Value {
-	if !v.IsDocument() {
-		return Value{}
-	}
-	return Lookup(v.Data, name)
-}
-
 // checkDollars refuses new fields whose names begin with a dollar where they may not: in the document, unless a pipeline
 // made it, and in its _id.
 func (u *Update) checkDollars(before, after []byte) error {

@@ -77,11 +77,3 @@ func (s *Sort) Collated(c Collation) *Sort {
 	}
 	return &Sort{keys: s.keys, collation: c}
 }
-
-// Collated returns an order of elements that compares strings by a collation.
-func (s *ElementSort) Collated(c Collation) *ElementSort {
-	if c == nil {
-		return s
-	}
-	return &ElementSort{by: s.by, whole: s.whole, collation: c}
-}

@@ -119,3 +119,17 @@ func isElemMatch(v Value) bool {
 	it := wire.Elements(v.Data)
 	return it.Next() && string(it.Key) == "$elemMatch"
 }
+
+// isFieldOperator reports whether a document begins with an operator that may stand behind a field's name; $not may not be
+// pulled by.
+func isFieldOperator(v Value) bool {
+	it := wire.Elements(v.Data)
+	it.Next()
+	switch string(it.Key) {
+	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$type", "$mod", "$regex", "$options", "$size",
+		"$all", "$elemMatch", "$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear", "$geoWithin", "$geoIntersects",
+		"$near", "$nearSphere", "$within":
+		return true
+	}
+	return false
+}

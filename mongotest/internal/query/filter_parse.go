@@ -74,25 +74,6 @@ func (p *filterParser) field(nodes []node, key string, v Value) ([]node, error) 
 // topOperators compile the operators of a whole filter. It is never written to after init.
 var topOperators map[string]func(p *filterParser, nodes []node, key string, v Value) ([]node, error)
 
-func init() { // not initialized in place, because filters contain filters
-	type parse = func(p *filterParser, nodes []node, key string, v Value) ([]node, error)
-	constant := func(_ *filterParser, nodes []node, key string, v Value) ([]node, error) {
-		n, err := parseConstant(key, v)
-		return append(nodes, n), err
-	}
-	topOperators = map[string]parse{
-		"$and": (*filterParser).logical, "$or": (*filterParser).logical, "$nor": (*filterParser).logical,
-		"$comment":    func(_ *filterParser, nodes []node, _ string, _ Value) ([]node, error) { return nodes, nil },
-		"$alwaysTrue": constant, "$alwaysFalse": constant,
-		"$expr": func(p *filterParser, nodes []node, _ string, v Value) ([]node, error) {
-			n, err := p.expression(v)
-			return append(nodes, n), err
-		},
-		"$jsonSchema": (*filterParser).schema,
-		"$where":      (*filterParser).script, "$text": (*filterParser).text,
-	}
-}
-
 // Operators returns the names of the operators that a filter may have.
 func Operators() []string {
 	names := append(slices.Collect(maps.Keys(topOperators)), "$near", "$nearSphere", "$geoNear")
@@ -336,42 +317,6 @@ func (p *filterParser) operators(doc []byte) ([]condition, error) {
 // fieldOperators compile the operators of one field; whole is the expression, for $regex and $options. A nil condition asks
 // nothing. It is never written to after init.
 var fieldOperators map[string]func(p *filterParser, key string, v Value, whole []byte) (condition, error)
-
-func init() { // not initialized in place, because conditions contain conditions
-	type parse = func(p *filterParser, key string, v Value, whole []byte) (condition, error)
-	comparison := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.comparison(key, v) }
-	bits := func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.bits(key, v) }
-	geometric := func(_ *filterParser, key string, v Value, whole []byte) (condition, error) {
-		return parseGeo(key, v, whole)
-	}
-	plain := func(parse func(p *filterParser, v Value) (condition, error)) parse {
-		return func(p *filterParser, _ string, v Value, _ []byte) (condition, error) { return parse(p, v) }
-	}
-	fieldOperators = map[string]parse{
-		"$eq": comparison, "$ne": comparison, "$gt": comparison, "$gte": comparison, "$lt": comparison, "$lte": comparison,
-		"$in": func(p *filterParser, key string, v Value, _ []byte) (condition, error) { return p.in(key, v) },
-		"$nin": func(p *filterParser, key string, v Value, _ []byte) (condition, error) {
-			c, err := p.in(key, v)
-			return not{c}, err
-		},
-		"$not":    plain((*filterParser).not),
-		"$exists": plain(func(_ *filterParser, v Value) (condition, error) { return parseExists(v), nil }),
-		"$regex":  func(_ *filterParser, _ string, v Value, whole []byte) (condition, error) { return parseRegex(v, whole) },
-		"$options": func(_ *filterParser, _ string, _ Value, whole []byte) (condition, error) {
-			if Lookup(whole, "$regex").Missing() {
-				return nil, mongoerr.Errorf(mongoerr.BadValue, "$options needs a $regex")
-			}
-			return nil, nil
-		},
-		"$type":      plain((*filterParser).types),
-		"$size":      plain(func(_ *filterParser, v Value) (condition, error) { return parseSize(v) }),
-		"$all":       plain((*filterParser).all),
-		"$elemMatch": plain((*filterParser).elemMatch),
-		"$mod":       plain(func(_ *filterParser, v Value) (condition, error) { return parseMod(v) }),
-		"$geoWithin": geometric, "$within": geometric, "$geoIntersects": geometric,
-		"$bitsAllSet": bits, "$bitsAllClear": bits, "$bitsAnySet": bits, "$bitsAnyClear": bits,
-	}
-}
 
 // operator compiles one operator; whole is the expression, for $regex and $options.
 func (p *filterParser) operator(key string, v Value, whole []byte) (condition, error) {

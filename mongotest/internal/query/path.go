@@ -102,3 +102,16 @@ func (p path) enter(v Value, at spot, visit visitor) bool {
 	}
 	return p[1:].walkValue(v, true, at, visit)
 }
+
+// many is from how many children on a map is faster than comparing.
+const many = 8
+
+func dotted(p path) string { return strings.Join(p, ".") }
+
+// lookup returns a field of a document, Missing of anything else.
+func (v Value) lookup(name string) Value {
+	if !v.IsDocument() {
+		return Value{}
+	}
+	return Lookup(v.Data, name)
+}

@@ -73,26 +73,6 @@ func requiredBy(schema []byte) []string {
 // schemaKeywords compile the keywords; whole is the schema, for those that belong together. A nil rule asks nothing.
 var schemaKeywords map[string]func(v Value, whole []byte) (rule, error)
 
-func init() { // not initialized in place, because schemas contain schemas
-	schemaKeywords = map[string]func(v Value, whole []byte) (rule, error){
-		"title": schemaText("title"), "description": schemaText("description"),
-		"type": schemaJSONType, "bsonType": schemaBSONType, "enum": schemaEnum,
-		"minimum": schemaMinimum, "exclusiveMinimum": schemaExclusive("minimum"), "multipleOf": schemaMultipleOf,
-		"maximum": schemaMaximum, "exclusiveMaximum": schemaExclusive("maximum"),
-		"minLength":     schemaCount("minLength", lengthOf, atLeast),
-		"maxLength":     schemaCount("maxLength", lengthOf, atMost),
-		"minItems":      schemaCount("minItems", itemsOf, atLeast),
-		"maxItems":      schemaCount("maxItems", itemsOf, atMost),
-		"minProperties": schemaCount("minProperties", propertiesOf, atLeast),
-		"maxProperties": schemaCount("maxProperties", propertiesOf, atMost),
-		"pattern":       schemaPattern, "uniqueItems": schemaUnique,
-		"items": schemaItems, "additionalItems": schemaAdditionalItems,
-		"required": schemaRequired, "properties": schemaProperties, "patternProperties": schemaPatterns,
-		"additionalProperties": schemaAdditionalProperties, "dependencies": schemaDependencies,
-		"allOf": schemaCombined("allOf"), "anyOf": schemaCombined("anyOf"), "oneOf": schemaCombined("oneOf"), "not": schemaNot,
-	}
-}
-
 // SchemaKeywords returns the keywords that a $jsonSchema may have.
 func SchemaKeywords() []string { return slices.Sorted(maps.Keys(schemaKeywords)) }
 

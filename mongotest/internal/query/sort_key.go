@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
@@ -154,4 +155,10 @@ func (g *keyGenerator) consider(at []cursor) {
 	if g.best == nil || g.sort.compare(key, g.best) < 0 {
 		g.best = key
 	}
+}
+
+// wrapped returns a document of one field.
+func wrapped(name string, v Value) []byte {
+	at, dst := wire.BeginDocument(make([]byte, 0, len(v.Data)+len(name)+8))
+	return wire.EndDocument(wire.AppendValue(dst, name, v.Type, v.Data), at)
 }

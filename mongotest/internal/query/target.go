@@ -30,9 +30,6 @@ type target struct {
 	selects  *arrayFilter
 }
 
-// many is from how many children on a map is faster than comparing.
-const many = 8
-
 // addPath adds an operator. With filters, array components are known; without, all components are names.
 func (t *target) addPath(p path, op operator, filters arrayFilters) error {
 	at := t
@@ -63,8 +60,6 @@ func (t *target) addPath(p path, op operator, filters arrayFilters) error {
 func conflict(p, at path) error {
 	return mongoerr.Errorf(mongoerr.ConflictingUpdateOperators, "Updating the path '%s' would create a conflict at '%s'", dotted(p), dotted(at))
 }
-
-func dotted(p path) string { return strings.Join(p, ".") }
 
 // child returns the child of that name, made if it is new.
 func (t *target) child(name string) *target {

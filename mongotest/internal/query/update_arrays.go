@@ -276,26 +276,6 @@ func pulling(v Value, c Collation) (pull, error) {
 	return pull{func(e Value) bool { return EqualBy(c, e, v) }, again}, nil
 }
 
-// wrapped returns a document of one field.
-func wrapped(name string, v Value) []byte {
-	at, dst := wire.BeginDocument(make([]byte, 0, len(v.Data)+len(name)+8))
-	return wire.EndDocument(wire.AppendValue(dst, name, v.Type, v.Data), at)
-}
-
-// isFieldOperator reports whether a document begins with an operator that may stand behind a field's name; $not may not be
-// pulled by.
-func isFieldOperator(v Value) bool {
-	it := wire.Elements(v.Data)
-	it.Next()
-	switch string(it.Key) {
-	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$type", "$mod", "$regex", "$options", "$size",
-		"$all", "$elemMatch", "$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear", "$geoWithin", "$geoIntersects",
-		"$near", "$nearSphere", "$within":
-		return true
-	}
-	return false
-}
-
 func parsePullAll(_ string, v Value) (operator, error) {
 	if !v.IsArray() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
@@ -362,4 +342,12 @@ func (p pop) apply(old Value, env *Env) (Value, error) {
 		return Array(list[1:]), nil
 	}
 	return Array(list[:len(list)-1]), nil
+}
+
+// Collated returns an order of elements that compares strings by a collation.
+func (s *ElementSort) Collated(c Collation) *ElementSort {
+	if c == nil {
+		return s
+	}
+	return &ElementSort{by: s.by, whole: s.whole, collation: c}
 }

@@ -1,0 +1,354 @@
+package call
+
+import (
+	"errors"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// Writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
+// transaction kept it from writing, so apply begins by forgetting what it noted before.
+func (x *Call) Writing(apply func() error) error {
+	return x.WritingUnits(func() error { return attemptLocked(x, x.Result.Entries, apply) })
+}
+
+// WritingUnits is writing for a command that may write much. All that run writes, it writes in units.
+func (x *Call) WritingUnits(run func() error) error {
+	rs, m := x.Client.Cluster, x.Client.Member
+	if rs.Set.Standalone {
+		if err := x.Command.writeConcern.CheckStandalone(); err != nil {
+			return err
+		}
+	}
+	if err := x.CheckOplog(x.Command.Full); err != nil {
+		return err
+	}
+	rs.Set.Lock()
+	err := writableLocked(x)
+	if x.Result.Term = m.Term; err != nil {
+		rs.Set.Unlock()
+		return err
+	}
+	release := func() {}
+	if x.Command.AfterApply != nil {
+		release = m.HoldLocked()
+	}
+	takenLocked(x)
+	err = run()
+	if failed := failWriteLocked(x); failed != nil {
+		err = failed
+	}
+	if x.Evaluation.lock.cut {
+		err = ErrHangUp
+	}
+	x.Evaluation.lock.locked = false
+	if x.Result.Within == nil {
+		x.Result.Applied = m.Data.Log.Last()
+	}
+	addEntries(x)
+	m.PublishLocked()
+	rs.Set.Unlock()
+	if x.Command.AfterApply != nil {
+		defer release() // also where afterApply ends the goroutine, as t.Fatal does
+		x.Command.AfterApply()
+	}
+	return err
+}
+
+// AwaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
+func (x *Call) AwaitUnlockLocked() error {
+	m := x.Client.Member
+	if err := awaitToWriteLocked(x, func() bool { return m.FsyncLocks == 0 }); err != nil {
+		return err
+	}
+	return x.PrimaryLocked()
+}
+
+// awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
+// end the wait.
+func awaitToWriteLocked(x *Call, free func() bool) error {
+	m, term := x.Client.Member, x.Client.Member.Term
+	over := func() bool { return free() || x.Client.Epoch != m.Epoch || m.Role != replica.Primary || m.Term != term }
+	for !over() {
+		err := x.Client.Set.AwaitLocked(replica.NewWaiter(over), x.Client.Done, pollInterval)
+		if errors.Is(err, replica.ErrTimeout) {
+			err = checkInterrupt(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
+func writableLocked(x *Call) error {
+	m := x.Client.Member
+	if err := x.AwaitUnlockLocked(); err != nil || !x.Command.HasTxn {
+		return err
+	}
+	if x.InTransaction() {
+		return joinToWriteLocked(x)
+	}
+	s := m.Data.Session(string(x.Command.LSID))
+	t := m.Transactions[s.Key]
+	switch {
+	case x.Command.Txn < s.Active:
+		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
+			"retryable write with txnNumber %d has already started on this session.", x.Command.Txn, sessionName(x.Command.LSID), s.Active)
+	case t != nil && t.Number == x.Command.Txn:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
+	case t != nil && t.Number < x.Command.Txn:
+		t.AbortLocked()
+	}
+	s.Active = x.Command.Txn
+	return nil
+}
+
+func (x *Call) PrimaryLocked() error {
+	switch {
+	case x.Client.Epoch != x.Client.Member.Epoch:
+		return ErrHangUp
+	case x.Client.Member.Role != replica.Primary:
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+	}
+	return nil
+}
+
+// ExecutedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
+func (x *Call) ExecutedLocked(stmt int32) *store.Entry {
+	if !x.Command.HasTxn || x.Result.Within != nil || x.Client.Set.Mutant.NoDeduplication {
+		return nil
+	}
+	return x.Client.Member.Data.Sessions[string(x.Command.LSID)].Executed(x.Command.Txn, stmt)
+}
+
+// sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
+func sessionRefLocked(x *Call, stmt int32) *store.SessionRef {
+	if !x.Command.HasTxn {
+		return nil
+	}
+	return &store.SessionRef{LSID: x.Client.Member.Data.Sessions[string(x.Command.LSID)].Key, Txn: x.Command.Txn, Stmt: stmt}
+}
+
+// StoreLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
+// statement: a transaction is in the way.
+func (x *Call) StoreLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
+	e.NS = x.Command.Full
+	if err := x.AppendLocked(e, stmt, note); err != nil || x.Result.Within != nil {
+		return err
+	}
+	if c := x.Client.Member.Data.Collections[x.Command.Full]; e.Before == nil && c.Def.Options.Capped {
+		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
+			gone := &store.Entry{Kind: store.Remove, NS: x.Command.Full, Key: r.Key, Before: r.Doc}
+			gone.Concern(c.Def)
+			x.Client.Member.AppendLocked(gone)
+		}
+	}
+	return nil
+}
+
+// MakeLocked makes a collection without options. Before 4.4 no transaction makes one.
+func (x *Call) MakeLocked(ns string) (*store.Definition, error) {
+	if x.Result.Within != nil && !x.Client.Set.Version.AtLeast(4, 4) {
+		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
+	}
+	def := store.NewDefinition()
+	return def, x.AppendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
+}
+
+// AppendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
+// into it makes one.
+func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
+	if err := x.CheckOplog(e.NS); err != nil {
+		return err
+	}
+	see := x.CollectionLocked
+	if e.Kind.OfCatalog() {
+		see = x.LookupLocked
+	}
+	c, err := see(e.NS)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c != nil:
+		e.Concern(c.Def)
+		if e.Kind == store.Rename {
+			e.Change.Replaces(x.Client.Member.Data.Collections[e.Change.To])
+		}
+	case e.Kind == store.Create:
+		e.Concern(e.Change.After)
+	case e.Kind == store.Put:
+		made, err := x.MakeLocked(e.NS)
+		if err != nil {
+			return err
+		}
+		e.Concern(made)
+	}
+	if note != nil {
+		e.Outcome = &note.Outcome
+	}
+	if x.Result.Within != nil {
+		return conflicting(x, x.Result.Within.Write(e))
+	}
+	m := x.Client.Member
+	if len(m.Open) > 0 {
+		if x.Result.blocker = m.HeldLocked(e, m.LocksOf(e, c), nil); x.Result.blocker != nil {
+			return errBlocked
+		}
+	}
+	if stmt >= 0 {
+		e.Session = sessionRefLocked(x, stmt)
+	}
+	m.AppendLocked(e)
+	return nil
+}
+
+// conflicting notes that a transaction cannot go on, so that it is the command that fails and not only a statement.
+func conflicting(x *Call, err error) error {
+	if err != nil {
+		x.Result.Conflict = err
+	}
+	return err
+}
+
+// errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
+var errBlocked = errors.New("mongotest: a transaction is in the way")
+
+// CollectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
+func (x *Call) CollectionLocked(ns string) (*store.Collection, error) {
+	c, err := x.LookupLocked(ns)
+	if c.IsView() {
+		x.Result.OnView = true
+		return nil, store.NotOnView(ns)
+	}
+	return c, err
+}
+
+// LookupLocked returns the collection or view of a namespace as the command sees it, nil if there is none: in its
+// transaction, at its read concern's snapshot, or as it is.
+func (x *Call) LookupLocked(ns string) (*store.Collection, error) {
+	if x.Result.Within != nil {
+		c, err := x.Result.Within.Collection(ns)
+		return c, conflicting(x, err)
+	}
+	if ns == store.OplogName {
+		return x.Client.Member.OplogLocked(x.Result.Seen), nil
+	}
+	return x.Client.Member.Data.Snapshot(ns, x.Result.Seen), nil
+}
+
+// Reading returns with the set's mutex held if the member may answer a read of this command.
+func (x *Call) Reading() error {
+	rs, m := x.Client.Cluster, x.Client.Member
+	rs.Set.Lock()
+	err := readableLocked(x)
+	if err == nil {
+		err = awaitTimesLocked(x)
+	}
+	if err == nil {
+		err = lookLocked(x)
+	}
+	x.Result.Term = m.Term
+	if err != nil {
+		rs.Set.Unlock()
+	}
+	return err
+}
+
+// Look returns what a read of the command's collection looks at, without the mutex.
+func (x *Call) Look(q *Criteria) (Scan, error) {
+	if err := x.Reading(); err != nil {
+		return Scan{}, err
+	}
+	defer x.Client.Set.Unlock()
+	return x.ScanLocked(q, (*store.Collection).Frozen)
+}
+
+// lookLocked settles what state of the data the command sees.
+func lookLocked(x *Call) (err error) {
+	switch {
+	case x.InTransaction():
+		if err := x.PrimaryLocked(); err != nil {
+			return err
+		}
+		return joinLocked(x)
+	case x.Command.ReadConcern == MajorityConcern:
+		x.Result.Seen, x.Result.readAt = x.Client.Member.Commit, readTimeLocked(x)
+	case x.Command.ReadConcern == SnapshotConcern:
+		x.Result.Seen, err = snapshotIndexLocked(x)
+	}
+	return err
+}
+
+// snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
+// for other reads, unless the read concern names a time.
+func snapshotIndexLocked(x *Call) (int64, error) {
+	m := x.Client.Member
+	switch {
+	case x.Command.AtTime == 0 && x.InTransaction():
+		return m.Data.Log.Last(), nil
+	case x.Command.AtTime == 0:
+		x.Command.AtTime = m.Data.Log.At(m.Commit).TS
+		return m.Commit, nil
+	}
+	index := m.Data.Log.Last()
+	for ; index > m.Data.Log.Base; index-- {
+		if m.Data.Log.At(index).TS <= x.Command.AtTime {
+			return index, nil
+		}
+	}
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld,
+		"Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.Command.AtTime.Seconds(),
+		x.Command.AtTime.Increment())
+}
+
+// inTime makes an error reply of a wait that took longer than maxTimeMS.
+func inTime(x *Call, err error) error {
+	if errors.Is(err, replica.ErrTimeout) {
+		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return err
+}
+
+func readableLocked(x *Call) error {
+	switch {
+	case x.Client.Epoch != x.Client.Member.Epoch:
+		return ErrHangUp
+	case x.Client.Member.Role == replica.Primary:
+		return nil
+	case !x.Command.secondaryOk:
+		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	case x.Command.ReadConcern == LinearizableConcern:
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
+	case !x.Client.Member.Config.BearsData() || x.Client.Member.Stale:
+		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
+	}
+	return nil
+}
+
+// limit is how long the command may wait, negative if it may as long as it wants.
+func limit(x *Call) time.Duration {
+	if x.Command.MaxTime == 0 {
+		return -1
+	}
+	return x.Command.MaxTime
+}
+
+// CheckOplog refuses to write into the oplog.
+func (x *Call) CheckOplog(ns string) error {
+	switch {
+	case ns != store.OplogName || x.Client.Set.Standalone:
+		return nil
+	case x.Command.Name == "drop":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "can't drop live oplog while replicating")
+	case x.Command.Name == "renameCollection":
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "cannot rename live oplog while replicating")
+	}
+	return mongoerr.Errorf(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+}

@@ -1,0 +1,93 @@
+package call
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/account"
+	"github.com/holdfast-db/holdfast/mongotest/internal/currentop"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
+
+// Cluster is what all commands of a deployment share. What may change and is not safe for concurrent use is guarded by the set's mutex.
+type Cluster struct {
+	Set        *replica.Set
+	SetName    string
+	Sharded    bool
+	Members    []*Member
+	Journal    *journal.Journal
+	JournalKey func(command string, statement bson.Raw) string // nil for none
+
+	Active  atomic.Int64 // messages being processed
+	Idlers  atomic.Int64 // those who wait until there are none
+	Running currentop.Operations
+	Replies atomic.Int32 // request ids of replies
+	cursors int64        // ids of cursors
+
+	// source returns what the stages of a command's pipelines read of the server.
+	Source func(*Call) pipeline.Source
+	// execute executes a command of the deployment's own at a member.
+	Execute func(member int, db string, command any) error
+
+	RequireAuth     bool          // as soon as there is a user, clients must authenticate
+	Guarded         atomic.Bool   // clients that have not authenticated are refused
+	Roles           account.Roles // that somebody has created, and the built-in ones
+	Users           []*account.Account
+	AccountsChanged atomic.Int64 // how often users and roles were changed
+	Defaulted       atomic.Bool  // there may be default concerns in the data
+}
+
+// UserLocked returns a user, nil if there is none.
+func (rs *Cluster) UserLocked(db, name string) *account.Account {
+	for _, a := range rs.Users {
+		if a.DB == db && a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// User is userLocked for callers without the set's mutex. Its result does not change.
+func (rs *Cluster) User(db, name string) *account.Account {
+	rs.Set.Lock()
+	defer rs.Set.Unlock()
+	return rs.UserLocked(db, name)
+}
+
+// EnablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
+func (rs *Cluster) EnablesPlain() bool {
+	rs.Set.Lock()
+	defer rs.Set.Unlock()
+	return slices.ContainsFunc(rs.Users, (*account.Account).HasPlain)
+}
+
+// MemberOf returns the member that has a replica, nil for nil. It is called with the set's mutex held.
+func (rs *Cluster) MemberOf(r *replica.Member) *Member {
+	if r == nil {
+		return nil
+	}
+	return rs.Members[r.Index]
+}
+
+// Rest notes the end of a message's processing and wakes WaitIdle.
+func (rs *Cluster) Rest() {
+	if rs.Active.Add(-1) == 0 && rs.Idlers.Load() > 0 {
+		rs.Set.Lock()
+		rs.Set.ChangedLocked()
+		rs.Set.Unlock()
+	}
+}
+
+// MemberNamedLocked returns the member with an address, nil if there is none.
+func (rs *Cluster) MemberNamedLocked(addr string) *Member {
+	for _, m := range rs.Members {
+		if m.Addr == addr {
+			return m
+		}
+	}
+	return nil
+}

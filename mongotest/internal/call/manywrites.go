@@ -1,0 +1,101 @@
+package call
+
+import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// manyWrites are the writes of one statement to the documents that it found. Each is a unit. Outside of a transaction, others may change
+// a document after it was found.
+type manyWrites struct {
+	x        *Call
+	command  string // that errors name
+	by       *Criteria
+	List     foundList
+	Err      error // why no more were found
+	from     *Origin
+	releases int   // when the documents were found
+	again    Found // that was matched again last
+}
+
+// FindManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
+// also sees what others write meanwhile.
+func (x *Call) FindManyLocked(command string, q *Criteria, exact bool) *manyWrites {
+	if q.many != nil {
+		return q.many
+	}
+	w := &manyWrites{x: x, command: command, by: q, from: originLocked(x), releases: x.Evaluation.lock.releases}
+	visit := func(r *store.Record) bool {
+		w.List.add(Found{r.Key, r.Doc, x.Result.Match})
+		return true
+	}
+	if exact {
+		w.Err = x.FindLocked(command, q, visit)
+		return w
+	}
+	w.Err = findOrLocked(x, command, q, visit, func(frozen Scan) {
+		w.List = foundList{}
+		w.Err = x.Find(command, q, frozen, visit)
+		q.many = w
+	})
+	return w
+}
+
+// EachLocked calls write for each document that was found, if it is still there to be written. It returns write's first error, or why no more
+// were found.
+func (w *manyWrites) EachLocked(note *journal.Entry, write func(f *Found) error) error {
+	notes := [1]*journal.Entry{note}
+	for f := range w.List.all() {
+		err := w.x.UnitLocked(notes[:], func() error {
+			there, err := w.thereLocked(f)
+			if !there || err != nil {
+				return err
+			}
+			return write(f)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.Err
+}
+
+// thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
+func (w *manyWrites) thereLocked(f *Found) (bool, error) {
+	x := w.x
+	if x.Result.Within != nil || x.Evaluation.lock.releases == w.releases {
+		return true, nil
+	}
+	if err := w.from.CheckLocked(x.Client.Member); err != nil {
+		return false, x.Executing(w.command, err)
+	}
+	r := x.Client.Member.Data.Collections[x.Command.Full].ByKey[f.Key]
+	switch {
+	case r == nil:
+		return false, nil
+	case &r.Doc[0] == &f.Doc[0]:
+		return true, nil
+	}
+	return w.matchedAgainLocked(f, r.Doc)
+}
+
+// matchedAgainLocked reports whether what a found document has become matches too, and notes it then.
+func (w *manyWrites) matchedAgainLocked(f *Found, now []byte) (bool, error) {
+	doc, err := w.x.MemoizedLocked(MemoKey{w, &now[0]}, func() ([]byte, error) {
+		w.again = *f
+		w.again.Match.Verdicts = nil
+		there, err := w.by.Filter.MatchWith(now, &w.again.Match)
+		if !there || err != nil {
+			return nil, err
+		}
+		w.again.Doc = now
+		return now, nil
+	})
+	if err != nil {
+		return false, w.x.Executing(w.command, err)
+	}
+	if doc != nil {
+		*f = w.again
+	}
+	return doc != nil, nil
+}

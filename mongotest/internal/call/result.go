@@ -1,0 +1,50 @@
+package call
+
+import (
+	"math"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// result is what came of a command so far: its reply, its statements, and what it saw and wrote. A command that is executed again
+// begins with a new one.
+type result struct {
+	Hint      store.Hint // of an aggregation
+	Out       []byte     // the message of the reply
+	Body      int        // where in out its document begins
+	ID        int32      // of the message
+	Streaming bool       // the reply is one of a stream of hellos
+	WholeOK   bool       // the reply says ok with an integer, as that of a distinct on a view
+	State     bool       // the reply shall carry the member's topologyVersion
+	scripted  bool       // the error is a fault's or a fail point's: it says nothing of the member's state
+
+	Entries   []*journal.Entry
+	journaled bool   // the entries are in the journal
+	Target    string // the namespace, where the command's first value does not tell it
+
+	Term   int64           // of the member when it wrote, read or refused
+	Seen   int64           // index of the log up to which reads see
+	readAt store.Timestamp // of what a majority read saw, 0 for another
+	Vars   variables
+	Match  query.Matching // of the document that was found last
+	OnView bool           // what the command looked for is a view
+
+	Within     *replica.Transaction // in which the command runs, nil if in none
+	Conflict   error                // why the transaction must be given up
+	blocker    *replica.Transaction // the one that keeps the command from writing
+	Refused    bool                 // a statement failed
+	Applied    int64                // index up to which the write concern waits
+	WriteError *mongoerr.Error
+	Watches    bool // the current cursor is that of a change stream
+}
+
+// Again returns the result of an execution that has not begun. It has room, and the first n bytes of the reply, from r.
+func (r *result) Again(n int) result {
+	return result{
+		Out: r.Out[:n], Body: r.Body, ID: r.ID, Entries: r.Entries[:0], Applied: -1, Seen: math.MaxInt64,
+	}
+}

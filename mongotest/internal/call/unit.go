@@ -1,0 +1,172 @@
+package call
+
+import (
+	"cmp"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
+
+// A unit of work of a write, here a unit for short, is done whole or not at all: a statement, or one document of those that it is about. Outside
+// of a transaction, others may read and write between two units, as in the real server.
+
+// UnitLocked runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
+// for the unit. Apply may run more than once, see attemptLocked. If it has units itself, it writes nothing else after the first.
+func (x *Call) UnitLocked(notes []*journal.Entry, apply func() error) error {
+	if err := yieldLocked(x); err != nil {
+		return err
+	}
+	return attemptLocked(x, notes, apply)
+}
+
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
+// what apply did and gives up the mutex for that. So apply begins by forgetting what it noted before.
+func attemptLocked(x *Call, notes []*journal.Entry, apply func() error) error {
+	h := &x.Evaluation.lock
+	h.yields = 0
+	h.memo.reset()
+	before := savepointLocked(x, notes)
+	for {
+		h.slow = nil
+		h.memo.again()
+		if h.since = (time.Time{}); h.yields < maxYields {
+			h.since = time.Now()
+		}
+		err := apply()
+		h.since = time.Time{}
+		if x.Result.Conflict != nil {
+			err = x.Result.Conflict
+		}
+		blocker, paused := x.Result.blocker, x.Evaluation.Paused()
+		if blocker == nil && !paused {
+			return cmp.Or(x.Evaluation.Ended, err)
+		}
+		rollbackLocked(x, &before, notes)
+		if paused {
+			err = pauseLocked(x)
+		} else {
+			err = releasedLocked(x, func() error {
+				return awaitToWriteLocked(x, func() bool { return blocker.State != replica.Running })
+			})
+		}
+		if err != nil {
+			return err
+		}
+		before.since = x.Client.Member.Data.Log.Last()
+	}
+}
+
+// pauseLocked evaluates what takes long without the mutex.
+func pauseLocked(x *Call) error {
+	h := &x.Evaluation.lock
+	h.yields++
+	x.Evaluation.Ended = nil
+	x.Evaluation.work.Restart()
+	if h.slow == nil {
+		h.yields = maxYields // nobody knows how to go on without the mutex
+		return nil
+	}
+	return releasedLocked(x, func() error {
+		x.Client.Set.Unlock()
+		defer x.Client.Set.Lock()
+		h.slow()
+		return x.Evaluation.Ended
+	})
+}
+
+// yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
+func yieldLocked(x *Call) error {
+	if time.Since(x.Evaluation.lock.acquired) < maxLockHold || x.Command.AfterApply != nil {
+		return nil
+	}
+	return releasedLocked(x, func() error {
+		x.Client.Set.Unlock()
+		defer x.Client.Set.Lock()
+		runtime.Gosched() // else who waits would find the mutex taken again
+		return checkInterrupt(x)
+	})
+}
+
+// releasedLocked runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
+func releasedLocked(x *Call, wait func() error) error {
+	h := &x.Evaluation.lock
+	h.since = time.Time{} // what was written before stays
+	if err := failWriteLocked(x); err != nil {
+		x.Evaluation.Ended = err
+		return err
+	}
+	h.releases++
+	if x.Result.Within == nil {
+		x.Client.Member.PublishLocked()
+	}
+	h.locked = false
+	err := wait()
+	if err == nil {
+		err = stillWritableLocked(x)
+	}
+	takenLocked(x)
+	x.Evaluation.Ended = err
+	return err
+}
+
+// takenLocked notes that the command has taken the mutex.
+func takenLocked(x *Call) {
+	h := &x.Evaluation.lock
+	h.acquired, h.from, h.locked = time.Now(), x.Client.Member.Data.Log.Last(), true
+}
+
+// beforeUnit is what a unit of a write goes back to if it is executed again.
+type beforeUnit struct {
+	since   int64 // the end of the log
+	within  replica.Savepoint
+	result  result
+	applied bool // a document of the same statement was written before
+}
+
+func savepointLocked(x *Call, notes []*journal.Entry) beforeUnit {
+	b := beforeUnit{since: x.Client.Member.Data.Log.Last(), result: x.Result}
+	if t := x.Result.Within; t != nil {
+		b.within = t.Savepoint()
+	}
+	b.applied = len(notes) == 1 && notes[0].Outcome.Applied.Load()
+	return b
+}
+
+// rollbackLocked undoes what a unit of a write did, which nobody has seen.
+func rollbackLocked(x *Call, b *beforeUnit, notes []*journal.Entry) {
+	x.Client.Member.RollbackLocked(b.since)
+	if t := b.result.Within; t != nil {
+		t.RollbackLocked(b.within)
+	}
+	x.Result = b.result
+	for _, note := range notes {
+		note.ErrorCode, note.Deduplicated = 0, false
+		note.Outcome.Reset()
+		note.Outcome.Applied.Store(b.applied)
+	}
+}
+
+// StatementsLocked executes the n statements of a write command by one, each as a unit, and calls done with what each did. One reports whether
+// its statement went well. An ordered command ends with the first that failed.
+func (x *Call) StatementsLocked(n int, ordered bool, one func(i int, o *Outcome) bool, done func(i int, o *Outcome)) error {
+	var o Outcome
+	for i := range n {
+		ok := false
+		err := x.UnitLocked(x.Result.Entries[i:i+1], func() error {
+			o = Outcome{}
+			ok = one(i, &o)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		done(i, &o)
+		if !ok && ordered {
+			x.Result.Entries = x.Result.Entries[:i+1]
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package call
+
+import (
+	"errors"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
+)
+
+// AwaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
+func (x *Call) AwaitWriteConcern() error {
+	w, rs := &x.Command.writeConcern, x.Client.Cluster
+	rs.Set.Lock()
+	enough := rs.Set.Standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.Set.MajorityByDefault
+	if !enough {
+		x.Result.WriteError = x.UnsatisfiableLocked(w)
+		enough = x.Result.WriteError != nil
+	}
+	rs.Set.Unlock()
+	if enough {
+		return nil
+	}
+	return awaitMembers(x, w)
+}
+
+// awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
+func awaitMembers(x *Call, w *writeconcern.Concern) error {
+	rs, m := x.Client.Cluster, x.Client.Member
+	until := x.Client.waiter.Until(func() bool {
+		return interruptedLocked(x) || replicatedLocked(x) || x.UnsatisfiableLocked(w) != nil
+	})
+	limit := limit(x)
+	ownTime := w.Timeout > 0 && (limit < 0 || w.Timeout <= limit)
+	if ownTime {
+		limit = w.Timeout
+	}
+	rs.Set.Lock()
+	err := rs.Set.AwaitLocked(until, x.Client.Done, limit)
+	interrupted, gone := interruptedLocked(x), x.Client.Epoch != m.Epoch
+	if err == nil && !replicatedLocked(x) {
+		x.Result.WriteError = x.UnsatisfiableLocked(w)
+	}
+	rs.Set.Unlock()
+	switch {
+	case gone || errors.Is(err, ErrHangUp):
+		return ErrHangUp
+	case interrupted:
+		x.Result.State = true
+		x.Result.WriteError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
+	case err != nil && ownTime:
+		x.Result.WriteError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
+	case err != nil:
+		x.Result.WriteError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+	}
+	return nil
+}
+
+// interruptedLocked reports whether the member is no longer the primary that applied the write.
+func interruptedLocked(x *Call) bool {
+	return x.Client.Epoch != x.Client.Member.Epoch || x.Client.Member.Role != replica.Primary || x.Client.Member.Term != x.Result.Term
+}
+
+func (x *Call) UnsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
+	return w.Unsatisfiable(x.Client.Set.Modes, x.Client.Set.BearersLocked(replica.EveryMember))
+}
+
+func replicatedLocked(x *Call) bool {
+	w, m := &x.Command.writeConcern, x.Client.Member
+	if w.ByNumber() {
+		return m.CountLocked(x.Result.Applied) >= w.Members
+	}
+	if p, tagged := w.Pattern(x.Client.Set.Modes); tagged {
+		return p.Met(x.Client.Set.BearersLocked(func(other *replica.Member) bool { return m.Matched[other.Index] >= x.Result.Applied }))
+	}
+	if w.CheckName(x.Client.Set.Modes) != nil {
+		return false // a new configuration does not have the mode
+	}
+	return m.Commit >= x.Result.Applied || x.Client.Set.Mutant.AcknowledgeBeforeMajority
+}
+
+func appendWriteConcernError(x *Call) {
+	e := x.Result.WriteError
+	at, dst := wire.BeginEmbedded(x.Result.Out, "writeConcernError")
+	dst = wire.AppendInt32(dst, "code", e.Code)
+	name, message := x.Client.Set.Version.Express(e)
+	dst = wire.AppendString(dst, "codeName", name)
+	dst = wire.AppendString(dst, "errmsg", message)
+	info, dst := wire.BeginEmbedded(dst, "errInfo")
+	if e.Code == mongoerr.WriteConcernFailed {
+		dst = wire.AppendBool(dst, "wtimeout", true)
+	}
+	dst = x.Command.writeConcern.Append(dst, x.Client.Set.Version)
+	x.Result.Out = wire.EndDocument(wire.EndDocument(dst, info), at)
+}
+
+// appendLabels writes the error labels of a reply that succeeded but for its write concern.
+func appendLabels(x *Call, point pointAction) {
+	code := int32(0)
+	if x.Result.WriteError != nil {
+		code = x.Result.WriteError.Code
+	}
+	if point.writeConcernError != nil {
+		n, _ := query.Lookup(point.writeConcernError, "code").Integer()
+		code = int32(n)
+	}
+	labels := point.labels
+	if labels == nil && repeatable(x, code) {
+		labels = []string{"RetryableWriteError"}
+	}
+	writeLabels(x, labels)
+}
+
+func writeLabels(x *Call, labels []string) {
+	if len(labels) > 0 {
+		x.Result.Out = wire.AppendStrings(x.Result.Out, "errorLabels", labels)
+	}
+}
+
+// labelsOf returns the labels that the error of a command deserves.
+func labelsOf(x *Call, code int32) []string {
+	switch {
+	case x.InTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !ends(x) && mongoerr.Is(code, mongoerr.RetryableWrite)):
+		return []string{"TransientTransactionError"}
+	case repeatable(x, code):
+		return []string{"RetryableWriteError"}
+	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
+		if x.Client.Set.Version.AtLeast(4, 2) {
+			return []string{"NonResumableChangeStreamError"}
+		}
+	case x.Client.Set.Version.LabelsErrors() && watching(x) && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
+		return []string{"ResumableChangeStreamError"}
+	}
+	return nil
+}
+
+// ends reports whether the command ends a transaction. A command that the server does not know has no spec.
+func ends(x *Call) bool { return x.Command.Spec != nil && x.Command.Spec.Ends }
+
+// repeatable reports whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+// A mongos does not say so of its own.
+func repeatable(x *Call, code int32) bool {
+	return x.Client.Router == nil && x.Command.HasTxn && (!x.InTransaction() || ends(x)) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
+		x.Client.Set.Version.LabelsErrors()
+}

@@ -1,0 +1,173 @@
+package command
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/create/
+
+func cmdCreate(x *call.Call) error {
+	if err := x.CollectionName(); err != nil {
+		return err
+	}
+	if strings.HasPrefix(x.Command.Coll, "system.buckets.") && x.Client.Set.Version.AtLeast(9, 0) {
+		return mongoerr.Errorf(12392800, "Creation of a legacy system.buckets timeseries collection '%s' is not allowed when viewless timeseries "+
+			"feature flag is enabled", x.Command.Full)
+	}
+	if err := call.CheckSystemName(x.Command.DB, x.Command.Coll); err != nil {
+		return err
+	}
+	var o store.Options
+	for i := range x.Command.Args {
+		known, err := optionField(x, &o, &x.Command.Args[i])
+		if !known {
+			err = createField(x, &x.Command.Args[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	idIndex := x.Arg("idIndex")
+	if o.Uncollated != nil && !idIndex.Missing() {
+		return o.Uncollated
+	}
+	if err := call.CheckIDCollation(idIndex.Data, o.Collation); err != nil {
+		return err
+	}
+	if err := o.Timeseries.CheckWith(x.Command.Full, &o); err != nil {
+		return err
+	}
+	note := x.Note(0, nil)
+	return x.Writing(func() error {
+		err := createLocked(x, &o, note)
+		if err != nil {
+			note.ErrorCode = mongoerr.CodeOf(err)
+		}
+		return err
+	})
+}
+
+// optionField reads an option that is enforced; found says whether it was one of these that the version has.
+func optionField(x *call.Call, o *store.Options, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == store.ImagesOption && !x.Client.Set.Version.HasImages() {
+		return false, nil
+	}
+	switch v := query.Of(*e); string(e.Key) {
+	case "clusteredIndex":
+		if x.Client.Set.Version.AtLeast(5, 3) {
+			if o.Unclustered = (v.Type == bson.TypeBoolean || v.IsNumber()) && !v.True(); !o.Unclustered {
+				o.Clustered, err = store.ParseClustered(v)
+			}
+			return true, err
+		}
+	case "timeseries":
+		if x.Client.Set.Version.AtLeast(5, 0) {
+			if o.Timeseries, err = store.ParseTimeseries(v, fixesBuckets(x)); err == nil {
+				err = o.Timeseries.Check()
+			}
+			return true, err
+		}
+	case "expireAfterSeconds":
+		o.Expires, _ = e.Int64()
+		o.Expiring = true
+		return true, nil
+	}
+	return o.Read(x.Command.Name, e)
+}
+
+// fixesBuckets reports whether time-series collections have fixedBucketing.
+func fixesBuckets(x *call.Call) bool { return x.Client.Set.Version.AtLeast(9, 0) }
+
+func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
+	c, err := x.LookupLocked(x.Command.Full)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return alreadyThere(x, c.Def, o)
+	}
+	if o.Refused != nil {
+		return o.Refused
+	}
+	def, err := store.DefinitionOf(*o)
+	if err != nil {
+		return err
+	}
+	if o.ViewOn != "" {
+		if strings.HasPrefix(x.Command.Coll, call.SystemPrefix) {
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "View name cannot start with 'system.', which is reserved for system namespaces")
+		}
+		if err := checkViewPipeline(x, o); err != nil {
+			return err
+		}
+		if err := x.Client.Member.Data.Collections.CheckView(x.Command.Full, o); err != nil {
+			return err
+		}
+	}
+	x.Client.Member.Data.Collate(o)
+	return x.AppendLocked(&store.Entry{Kind: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
+}
+
+// createField reads what create has beside the options that are enforced.
+func createField(x *call.Call, e *wire.Element) error {
+	switch string(e.Key) {
+	case "autoIndexId":
+		if x.Client.Set.Version.AtLeast(9, 0) {
+			return fields.Unknown("create", "autoIndexId")
+		}
+		return nil
+	case "idIndex":
+		return call.CheckIDIndex(e.Value)
+	case "storageEngine", "indexOptionDefaults":
+		if len(e.Value) != len(query.EmptyDocument) {
+			return fields.Unsupported("create", string(e.Key))
+		}
+		return nil
+	case "flags": // of which nothing is seen
+		return nil
+	case "temp":
+		if e.True() {
+			return fields.Unsupported("create", "temp")
+		}
+		return nil
+	}
+	return fields.Unsupported("create", string(e.Key))
+}
+
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be, but in no transaction.
+func alreadyThere(x *call.Call, d *store.Definition, wanted *store.Options) error {
+	if x.Result.Within != nil || !x.Client.Set.Version.AtLeast(7, 0) {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.Command.Full)
+	}
+	if err := otherView(x, &d.Options, wanted); err != nil {
+		return err
+	}
+	if wanted.Uncollated != nil && d.Options.SameButForCollation(wanted) {
+		return wanted.Uncollated
+	}
+	has, want := d.Options.Shown(), wanted.Requested()
+	if query.EqualDocuments(has, wanted.Shown()) {
+		return nil
+	}
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
+	if d.Options.Timeseries != nil {
+		doc = wire.AppendBool(doc, "clusteredIndex", true)
+	}
+	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
+	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.Command.Full,
+		query.DocumentText(doc), query.DocumentText(want))
+}

@@ -1,0 +1,226 @@
+package command
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/failpoint"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/getMore/
+
+func cmdGetMore(x *call.Call) error {
+	switch x.Command.First.Type {
+	case bson.TypeInt64:
+	case bson.TypeNull:
+		return fields.Missing("getMore", "getMore")
+	default:
+		return fields.WrongType("getMore", "getMore", x.Command.First.Type, "long")
+	}
+	id, _ := x.Command.First.Integer()
+	coll, size := "", int64(math.MaxInt64)
+	for i := range x.Command.Args {
+		e := &x.Command.Args[i]
+		switch string(e.Key) {
+		case "collection":
+			coll = string(e.Text())
+		case "batchSize":
+			if n, _ := e.Int64(); n > 0 {
+				size = n
+			}
+		}
+	}
+	x.Result.Target = x.Command.DB + "." + coll
+	c, err := takeCursor(x, id, x.Result.Target)
+	if err != nil {
+		return err
+	}
+	err = nextBatch(x, c, size)
+	more := err == nil && !c.Exhausted()
+	returnCursor(x, c, more)
+	if more && mayStream(x) {
+		x.Result.Streaming = true
+		x.Result.Out[wire.HeaderLength] |= byte(wire.MoreToCome)
+	}
+	return err
+}
+
+// nextBatch answers with what the cursor has next.
+func nextBatch(x *call.Call, c *call.Cursor, size int64) error {
+	docs, err := awaitBatch(x, c, size)
+	if err != nil {
+		return err
+	}
+	at, dst := wire.BeginEmbedded(x.Result.Out, "cursor")
+	if dst, err = x.AppendBatch(dst, c, "nextBatch", docs); err != nil {
+		return x.Executing("getMore", err)
+	}
+	x.Result.Out = c.AppendIdentity(dst, at)
+	c.Use.Docs, c.Use.Batches, c.Use.Last = c.Use.Docs+int64(len(docs)), c.Use.Batches+1, time.Now()
+	return nil
+}
+
+// patience is how long a getMore waits for something to return if it does not say so itself.
+const patience = time.Second
+
+// awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty.
+func awaitBatch(x *call.Call, c *call.Cursor, size int64) ([][]byte, error) {
+	limit := patience
+	if x.Command.MaxTime > 0 {
+		limit = x.Command.MaxTime
+	}
+	deadline := time.Now().Add(limit)
+	for {
+		docs, err := c.Batch(x, size)
+		switch {
+		case err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled: // the real server tells that as it is
+			return nil, x.Executing("getMore", err)
+		case err != nil || len(docs) > 0 || !c.Await || c.Exhausted():
+			return docs, err
+		}
+		if more, err := awaitNews(x, c, time.Until(deadline)); !more {
+			return nil, err
+		}
+	}
+}
+
+// awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
+func awaitNews(x *call.Call, c *call.Cursor, limit time.Duration) (more bool, err error) {
+	rs, m := x.Client.Cluster, x.Client.Member
+	rs.Rest()
+	defer rs.Active.Add(1)
+	rs.Set.Lock()
+	defer rs.Set.Unlock()
+	w := replica.NewWaiter(func() bool {
+		switch {
+		case x.Client.Epoch != m.Epoch:
+			err = call.ErrHangUp // a mongos tells that otherwise than a cursor that was killed
+		case m.Cursors[c.ID] != c:
+			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
+		default:
+			more = c.Feed.NewsLocked(x)
+		}
+		return more || err != nil
+	})
+	if end := rs.Set.AwaitLocked(w, x.Client.Done, max(limit, 0)); errors.Is(end, call.ErrHangUp) {
+		return false, call.ErrHangUp
+	}
+	return more, err
+}
+
+// takeCursor returns a cursor that nobody else may use until returnCursor.
+func takeCursor(x *call.Call, id int64, ns string) (*call.Cursor, error) {
+	x.Client.Set.Lock()
+	defer x.Client.Set.Unlock()
+	if x.Client.Epoch != x.Client.Member.Epoch {
+		return nil, call.ErrHangUp
+	}
+	c := x.Client.Member.Cursors[id]
+	if x.Client.Router != nil && x.Client.Router.Cursors[id] == nil {
+		c = nil // it was opened through another one
+	}
+	switch {
+	case c == nil:
+		return nil, mongoerr.Errorf(mongoerr.CursorNotFound, "cursor id %d not found", id)
+	case c.Pinned:
+		return nil, mongoerr.Errorf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
+	case c.NS != ns:
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
+			ns, c.NS)
+	}
+	if c.User != "" && c.User != x.UserName() {
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "cursor id %d was not created by the authenticated user", id)
+	}
+	if err := x.Belongs(c); err != nil {
+		return nil, err
+	}
+	if x.Command.Timed && !c.Await {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+	}
+	if err := c.Origin.CheckLocked(x.Client.Member); err != nil {
+		delete(x.Client.Member.Cursors, id)
+		if x.Client.Router != nil {
+			delete(x.Client.Router.Cursors, id)
+		}
+		return nil, err
+	}
+	_, x.Result.Watches = c.Feed.(call.Stream)
+	if err := failGetMoreLocked(x, c); err != nil {
+		return nil, err
+	}
+	if err := limitCursorLocked(x, c); err != nil {
+		return nil, err
+	}
+	c.Pinned = true
+	return c, nil
+}
+
+// returnCursor ends the use of a cursor, which is forgotten unless it is kept.
+func returnCursor(x *call.Call, c *call.Cursor, keep bool) {
+	x.Client.Set.Lock()
+	defer x.Client.Set.Unlock()
+	c.Pinned = false
+	if !keep && x.Client.Member.Cursors[c.ID] == c {
+		delete(x.Client.Member.Cursors, c.ID)
+		if x.Client.Router != nil {
+			delete(x.Client.Router.Cursors, c.ID)
+		}
+	}
+}
+
+// dropCursor forgets a cursor and reports whether it was there.
+func dropCursor(x *call.Call, id int64) bool {
+	x.Client.Set.Lock()
+	defer x.Client.Set.Unlock()
+	m := x.Client.Member
+	if x.Client.Router != nil {
+		m = x.Client.Router.Cursors[id]
+		delete(x.Client.Router.Cursors, id)
+	}
+	if m == nil {
+		return false
+	}
+	_, ok := m.Cursors[id]
+	delete(m.Cursors, id)
+	x.Client.Set.ChangedLocked() // who waits for more of it
+	return ok
+}
+
+// mayStream reports whether the replies to one getMore may be many. A mongos answers each getMore once.
+func mayStream(x *call.Call) bool {
+	return x.Command.Flags&wire.ExhaustAllowed != 0 && x.Client.Router == nil && x.Client.Set.Version.AtLeast(4, 2)
+}
+
+// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
+func failGetMoreLocked(x *call.Call, c *call.Cursor) error {
+	p := x.PointLocked(failpoint.GetMore)
+	if p == nil || !p.Take() {
+		return nil
+	}
+	delete(x.Client.Member.Cursors, c.ID)
+	code := mongoerr.OperationFailed
+	if p.HasCode {
+		code = p.Code
+	}
+	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
+func limitCursorLocked(x *call.Call, c *call.Cursor) error {
+	if !c.Limited || c.Await {
+		return nil
+	}
+	err := x.LimitLocked()
+	if err != nil {
+		delete(x.Client.Member.Cursors, c.ID)
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/insert/
+
+// insertion is one document to insert, or why it cannot be.
+type insertion struct {
+	doc   []byte
+	key   string
+	ownID bool // the document came with its _id
+	err   error
+}
+
+func cmdInsert(x *call.Call) error {
+	if err := x.TargetOf("documents"); err != nil {
+		return err
+	}
+	ordered, err := x.OrderedArg()
+	if err != nil {
+		return err
+	}
+	docs, err := x.BatchDocuments("documents")
+	if err != nil {
+		return err
+	}
+	list := make([]insertion, len(docs))
+	for i, doc := range docs {
+		list[i] = prepareInsertion(x, doc)
+		x.Note(x.StatementID(i), list[i].doc)
+	}
+	return x.WriteStatements(len(list), ordered, func(i int, o *call.Outcome) bool { return insertOneLocked(x, &list[i], i, o) })
+}
+
+func prepareInsertion(x *call.Call, doc []byte) insertion {
+	if err := query.CheckDocument(doc); err != nil {
+		return insertion{doc: slices.Clone(doc), err: err}
+	}
+	if len(doc) > query.MaxDocumentSize {
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
+			"object to insert too large. size in bytes: %d, max "+
+				"size: %d", len(doc), query.MaxDocumentSize)}
+	}
+	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow,
+			"cannot insert document because it exceeds %d levels of nesting",
+			query.MaxStoredNesting)}
+	}
+	if !x.Client.Set.Version.StoresDollars() {
+		if err := store.CheckInsertedNames(doc); err != nil {
+			return insertion{doc: slices.Clone(doc), err: err}
+		}
+	}
+	kept, key, err := store.Prepared(query.Stamped(doc, time.Now()))
+	if err != nil {
+		return insertion{doc: slices.Clone(doc), err: err}
+	}
+	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
+}
+
+// insertOneLocked executes one statement and reports whether it went well.
+func insertOneLocked(x *call.Call, in *insertion, i int, o *call.Outcome) bool {
+	note := x.Result.Entries[i]
+	stmt := note.StatementID
+	if x.ExecutedBeforeLocked(note, o) != nil {
+		return true
+	}
+	err := in.err
+	if err == nil {
+		err = measuredLocked(x, in)
+	}
+	key := in.key
+	if err == nil {
+		key, err = keyLocked(x, key, in.doc)
+	}
+	if err == nil {
+		err = x.AdmissibleLocked(key, in.doc, true)
+	}
+	if err == nil {
+		err = x.StoreLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, stmt, note)
+	}
+	if err != nil {
+		o.Fail(i, note, err)
+		return false
+	}
+	o.N++
+	return true
+}
+
+// keyLocked returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
+func keyLocked(x *call.Call, plain string, doc []byte) (string, error) {
+	c, err := x.CollectionLocked(x.Command.Full)
+	if c == nil || c.Def.Options.Collation == nil || c.Def.Options.Timeseries != nil {
+		return plain, err
+	}
+	return c.Def.IDKey(query.Lookup(doc, "_id")), nil
+}
+
+// measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
+func measuredLocked(x *call.Call, in *insertion) error {
+	c, err := x.CollectionLocked(x.Command.Full)
+	if c == nil || c.Def.Options.Timeseries == nil {
+		return err
+	}
+	if x.Result.Within != nil {
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot insert into a time-series collection in a multi-document transaction: %s",
+			x.Command.Full)
+	}
+	ts := c.Def.Options.Timeseries
+	if in.key, err = ts.KeyOf(in.doc); err == nil {
+		in.doc = ts.Measurement(in.doc, in.ownID)
+	}
+	return err
+}

@@ -1,0 +1,427 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
+)
+
+// checkTarget returns why the command may not write.
+func checkTarget(x *call.Call, t *pipeline.Target) error {
+	name := targetName(t)
+	switch {
+	case x.InTransaction():
+		return notInTransaction(name)
+	case x.Command.ReadConcern == call.LinearizableConcern || x.Command.ReadConcern == call.SnapshotConcern:
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
+				":: caused by :: %s cannot be used with a '%s' read concern level", x.Command.ReadConcern, name, x.Command.ReadConcern)
+	}
+	return nil
+}
+
+// checkIndexLocked refuses a $merge by fields that do not tell documents apart.
+func checkIndexLocked(x *call.Call, a *aggregation) error {
+	t := a.Target()
+	if !t.Merge {
+		return nil
+	}
+	c, err := x.Client.Member.StoredLocked(t.DB + "." + t.Coll)
+	byID := len(t.On) == 0 || slices.Equal(t.On, []string{"_id"})
+	switch {
+	case err != nil || c == nil && byID:
+		return err
+	case c != nil && c.Def.Options.Timeseries != nil:
+		return mongoerr.Errorf(1074330, "Cannot find index to verify that join fields will be unique: Timeseries collections cannot have unique indexes ")
+	case byID && collation.Same(c.Def.Options.Collation, a.Collation):
+		return nil
+	case c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On, a.Collation) }):
+		return nil
+	}
+	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
+}
+
+// writeResults writes what a pipeline returned to where its last stage says, as the primary.
+func writeResults(x *call.Call, a *aggregation, docs [][]byte) error {
+	w, err := onPrimary(x)
+	if err != nil {
+		return err
+	}
+	defer w.Evaluated()
+	note := w.Note(0, nil)
+	w.Result.Seen = math.MaxInt64 // as it is, whatever the pipeline has read
+	w.Command.Bypass = a.bypass
+	err = w.WritingUnits(func() error {
+		full := w.Command.Full
+		defer func() { w.Command.Full = full }()
+		err := writeResultsLocked(w, a, docs, x.Result.Vars.Values, note)
+		if err == nil {
+			return nil
+		}
+		note.ErrorCode = mongoerr.CodeOf(err)
+		w.Command.Full = full
+		return w.Executing("aggregate", err)
+	})
+	if w != x && err == nil {
+		err = w.AwaitWriteConcern()
+		x.Result.WriteError = w.Result.WriteError
+	}
+	return err
+}
+
+// onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
+func onPrimary(x *call.Call) (*call.Call, error) {
+	rs := x.Client.Cluster
+	rs.Set.Lock()
+	defer rs.Set.Unlock()
+	p := rs.MemberOf(x.Client.Member.PrimaryLocked())
+	switch {
+	case p == x.Client.Member:
+		return x, nil
+	case p == nil || !rs.Set.Version.AtLeast(5, 0):
+		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+	}
+	w := &call.Call{Client: &call.Client{
+		Cluster: rs, Set: rs.Set, Process: &p.Process, Points: p.Points, Member: p, Epoch: p.Epoch, ID: x.Client.ID, Plain: x.Client.Plain,
+		Done: x.Client.Done,
+	}, Command: x.Command}
+	w.Result = w.Result.Again(0)
+	w.Result.ID, w.Evaluation.EndsBy = x.Result.ID, x.Evaluation.EndsBy
+	return w, nil
+}
+
+func writeResultsLocked(x *call.Call, a *aggregation, docs [][]byte, vars any, note *journal.Entry) error {
+	t := a.Target()
+	x.Command.Full = t.DB + "." + t.Coll
+	if !t.Merge {
+		return outLocked(x, t, docs, note)
+	}
+	if err := call.CheckNamespace(t.DB, t.Coll); err != nil {
+		return err
+	}
+	return (&merge{x, t, a.Collating, vars, []*journal.Entry{note}}).allLocked(docs)
+}
+
+// outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
+func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.Entry) error {
+	target, notes := x.Command.Full, []*journal.Entry{note}
+	c, err := x.Client.Member.StoredLocked(target)
+	if err != nil {
+		return err
+	}
+	def, err := outDefinition(x, t, c)
+	if err != nil {
+		return err
+	}
+	x.Command.Full = t.DB + replica.Temporary + store.NewUUID().String()
+	if err := x.UnitLocked(nil, func() error {
+		return x.AppendLocked(&store.Entry{Kind: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
+	}); err != nil {
+		return err
+	}
+	made := &call.Origin{NS: x.Command.Full, ID: def.UUID}
+	err = fillLocked(x, made, docs)
+	if err == nil {
+		err = outNamed(x, t)
+	}
+	if err == nil {
+		err = x.UnitLocked(notes, func() error {
+			if err := cmp.Or(made.CheckLocked(x.Client.Member), sameTargetLocked(x, target, c)); err != nil {
+				return err
+			}
+			return x.AppendLocked(&store.Entry{Kind: store.Rename, NS: x.Command.Full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+		})
+	}
+	if err != nil {
+		dropTemporaryLocked(x)
+	}
+	return err
+}
+
+// outNamed returns why a temporary collection cannot get the name that is asked for.
+func outNamed(x *call.Call, t *pipeline.Target) error {
+	if refused := call.CheckNamespace(t.DB, t.Coll); refused != nil {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
+			mongoerr.From(refused).Message)
+	}
+	return nil
+}
+
+// sameTargetLocked refuses to replace a collection that others have made, dropped or changed since the command looked at it.
+func sameTargetLocked(x *call.Call, target string, before *store.Collection) error {
+	c, err := x.Client.Member.StoredLocked(target)
+	if err != nil || c == before || c != nil && before != nil && c.Def == before.Def {
+		return err
+	}
+	return mongoerr.Errorf(mongoerr.CommandFailed, "collection %s has changed while $out was executed", target)
+}
+
+// dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
+// primary does that.
+func dropTemporaryLocked(x *call.Call) {
+	if m := x.Client.Member; m.Role == replica.Primary && m.Term == x.Result.Term && m.Data.Collections[x.Command.Full] != nil {
+		m.DropLocked(x.Command.Full)
+	}
+}
+
+// outDefinition returns the definition of the collection that $out makes, instead of another one; nil for none.
+func outDefinition(x *call.Call, t *pipeline.Target, c *store.Collection) (*store.Definition, error) {
+	var wanted store.Options
+	var err error
+	if !t.Timeseries.Missing() {
+		if wanted, err = store.OutOptions(t.Timeseries, fixesBuckets(x)); err != nil {
+			return nil, err
+		}
+	}
+	fixed := query.Lookup(t.Timeseries.Data, "fixedBucketing")
+	switch {
+	case c == nil && !fixed.Missing():
+		return nil, errFixedOut
+	case c == nil:
+		if err := wanted.Timeseries.CheckSpans(); err != nil {
+			return nil, mongoerr.Because("Creation of temporary $out collection failed", err)
+		}
+		return store.DefinitionOf(wanted)
+	case c.Def.Options.Capped:
+		return nil, mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", x.Command.Full)
+	case wanted.Timeseries != nil && c.Def.Options.Timeseries == nil:
+		return nil, mongoerr.Errorf(7268700, "Cannot create a time-series collection from a non time-series collection or view.")
+	case !fixed.Missing():
+		return nil, errFixedOut
+	case wanted.Timeseries != nil && !wanted.Timeseries.Same(c.Def.Options.Timeseries):
+		return nil, mongoerr.Errorf(7406103, "Time-series options inputted must match the existing time-series collection. Received: %sFound: %s",
+			query.DocumentText(t.Timeseries.Data), c.Def.Options.Timeseries.Text())
+	}
+	def := c.Def.With(c.Def.Indexes)
+	def.UUID = store.NewUUID()
+	return def, nil
+}
+
+// fillLocked puts documents into a collection that the command has made.
+func fillLocked(x *call.Call, made *call.Origin, docs [][]byte) error {
+	for _, doc := range docs {
+		in := prepareInsertion(x, doc)
+		err := x.UnitLocked(nil, func() error {
+			if err := made.CheckLocked(x.Client.Member); err != nil {
+				return err
+			}
+			return insertResultLocked(x, &in, nil)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertResultLocked(x *call.Call, in *insertion, note *journal.Entry) error {
+	if in.err != nil {
+		return in.err
+	}
+	if err := measuredLocked(x, in); err != nil {
+		return err
+	}
+	key, err := keyLocked(x, in.key, in.doc)
+	if err != nil {
+		return err
+	}
+	if err := x.AdmissibleLocked(key, in.doc, true); err != nil {
+		return err
+	}
+	return x.StoreLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, -1, note)
+}
+
+// merge is the execution of a $merge.
+type merge struct {
+	*call.Call
+	*pipeline.Target
+	call.Collating     // of the command
+	vars           any // of the command
+	notes          []*journal.Entry
+}
+
+// merging is a result whose turn it is, with what is the same for each attempt.
+type merging struct {
+	doc       []byte
+	there     call.Criteria // of what it is merged into
+	insertion insertion
+	update    *query.Update
+}
+
+// allLocked merges documents, those behind one that fails as well.
+func (m *merge) allLocked(docs [][]byte) error {
+	list := make([]mergeable, len(docs))
+	c, err := m.CollectionLocked(m.Command.Full)
+	if err != nil {
+		return err
+	}
+	by := m.Collation
+	if c == nil && m.byID() && m.WhenMatched != "pipeline" { // the real server looks into the index of _id of the collection that it makes
+		by = nil
+	}
+	for i, doc := range docs {
+		if err := m.UnitLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
+			return err
+		}
+	}
+	var first error
+	for i := range list {
+		one := merging{doc: list[i].doc, there: call.Criteria{Filter: list[i].filter}}
+		err := m.UnitLocked(m.notes, func() error { return m.oneLocked(&one) })
+		if m.Evaluation.Ended != nil {
+			return err
+		}
+		first = cmp.Or(first, err)
+	}
+	return first
+}
+
+// byID reports whether documents are merged by their _ids.
+func (m *merge) byID() bool { return len(m.On) == 0 || slices.Equal(m.On, []string{"_id"}) }
+
+// prepare gives a result an _id, if it needs one, and makes the filter.
+func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
+	on := m.On
+	if len(on) == 0 {
+		on = []string{"_id"}
+	}
+	if slices.Contains(on, "_id") && query.Lookup(doc, "_id").Missing() {
+		id := bson.NewObjectID()
+		doc = query.FrontID(query.Value{Type: bson.TypeObjectID, Data: id[:]}, doc)
+	}
+	at, filter := wire.BeginDocument(nil)
+	for _, field := range on {
+		v := valueAt(doc, strings.Split(field, "."))
+		if v.IsArray() {
+			return mongoerr.Errorf(51185, "$merge write error: 'on' field '%s' is an array", field)
+		}
+		if v.Missing() {
+			v = query.Value{Type: bson.TypeNull}
+		}
+		equal, d := wire.BeginEmbedded(filter, field)
+		filter = wire.EndDocument(wire.AppendValue(d, "$eq", v.Type, v.Data), equal)
+	}
+	r.doc = doc
+	return r.filter.ParseCollated(wire.EndDocument(filter, at), query.Hooks{}, by)
+}
+
+func (m *merge) oneLocked(r *merging) error {
+	var match call.Found
+	err := m.FindLocked("update", &r.there, func(there *store.Record) bool {
+		match = call.Found{Key: there.Key, Doc: there.Doc}
+		return false
+	})
+	switch {
+	case err != nil:
+		return err
+	case m.WhenMatched == "fail":
+		return m.insertNewLocked(r, match.Doc != nil)
+	case match.Doc != nil:
+		if err := m.refusedLocked(r); err != nil {
+			return err
+		}
+		return m.explain(m.changeLocked(r, &match), true)
+	case m.WhenNotMatched == "insert":
+		return m.explain(m.insertLocked(r), m.WhenMatched == "pipeline")
+	case m.WhenNotMatched == "fail":
+		return mongoerr.Errorf(13113,
+			"$merge could not find a matching document in the target collection for at least one document in the source collection")
+	}
+	return nil
+}
+
+func (m *merge) insertLocked(r *merging) error {
+	if r.insertion.doc == nil {
+		r.insertion = prepareInsertion(m.Call, r.doc)
+	}
+	return insertResultLocked(m.Call, &r.insertion, m.notes[0])
+}
+
+// insertNewLocked inserts a result that must not be there.
+func (m *merge) insertNewLocked(r *merging, matched bool) error {
+	err := m.insertLocked(r)
+	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
+		return err
+	}
+	if matched {
+		return mongoerr.Because("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+	}
+	return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
+}
+
+// changeLocked does to a stored document what the stage says.
+func (m *merge) changeLocked(r *merging, match *call.Found) (err error) {
+	if r.update == nil {
+		r.update, err = m.updateOf(r.doc)
+	}
+	u := r.update
+	if u == nil || err != nil {
+		return err
+	}
+	match.Match.Vars = m.vars
+	after, err := applyLocked(m.Call, match, u)
+	if err != nil || bytes.Equal(after, match.Doc) {
+		return err
+	}
+	if err := m.AdmissibleLocked(match.Key, after, false); err != nil {
+		return err
+	}
+	return m.StoreLocked(match.Replaced(after, u), -1, m.notes[0])
+}
+
+// updateOf returns the update that a result stands for, nil for none.
+func (m *merge) updateOf(doc []byte) (*query.Update, error) {
+	switch m.WhenMatched {
+	case "keepExisting":
+		return nil, nil
+	case "merge":
+		at, set := wire.BeginDocument(nil)
+		set = wire.EndDocument(wire.AppendDocument(set, "$set", doc), at)
+		return query.ParseUpdate(query.Document(set), query.Value{}, query.Hooks{})
+	case "replace":
+		return query.Replace(doc), nil
+	}
+	c := m.Context()
+	return query.Transform(func(there []byte, vars any) ([]byte, error) { return m.Apply(c, vars, there, doc) }), nil
+}
+
+// refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
+func (m *merge) refusedLocked(r *merging) error {
+	c, err := m.CollectionLocked(m.Command.Full)
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.Command.Bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+		return err
+	}
+	return m.Refuses(&c.Def.Options, nil, r.doc)
+}
+
+// explain says what an error means for the stage; updating says whether also a refused document was one during an update.
+func (m *merge) explain(err error, updating bool) error {
+	if err == nil {
+		return nil
+	}
+	code := mongoerr.CodeOf(err)
+	if code != mongoerr.DocumentValidationFailure || updating {
+		err = m.Executing("update", err)
+	}
+	switch code {
+	case mongoerr.DuplicateKey:
+		return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
+	case mongoerr.ImmutableField:
+		return mongoerr.Because("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+	}
+	return err
+}
