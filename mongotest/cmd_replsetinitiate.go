@@ -20,7 +20,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetInitiate/
 
 func cmdReplSetInitiate(x *exec) error {
-	if err := errors.Join(admin.AdminOfSet(&x.Call), x.NoArgs()); err != nil {
+	if err := errors.Join(admin.OfSet(&x.Call), x.NoArgs()); err != nil {
 		return err
 	}
 	rs := x.conn.deployment

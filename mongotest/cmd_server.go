@@ -66,7 +66,7 @@ func (s *server) program() string {
 // cursors returns how many are open.
 func (s *server) cursors() int {
 	if s.mongos != nil {
-		return len(s.mongos.Router.Cursors)
+		return len(s.mongos.Cursors)
 	}
 	return len(s.member.Cursors)
 }

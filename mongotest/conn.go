@@ -51,7 +51,7 @@ func newConn(s *server, nc net.Conn, id int64) *conn {
 	if s.deployment.tls != nil {
 		c.nc = tls.Server(nc, s.deployment.tls)
 	}
-	c.Client.Conn, c.x.conn, c.x.Client = c, c, &c.Client
+	c.Conn, c.x.conn, c.x.Client = c, c, &c.Client
 	c.Language = c.x.PlainHooks()
 	return c
 }

@@ -29,7 +29,7 @@ func (r *mongos) runLocked() {
 	r.process.StartLocked(r.deployment.set.NewParameters())
 	r.points.Clear()
 	r.openLocked()
-	r.Router.Cursors, r.Router.Transactions = make(map[int64]*call.Member), make(map[string]int64)
+	r.Cursors, r.Transactions = make(map[int64]*call.Member), make(map[string]int64)
 }
 
 // Mongos returns how many mongos there are, running or not.

@@ -10,7 +10,7 @@ import (
 )
 
 func cmdAppendOplogNote(x *call.Call) error {
-	if err := AdminOfSet(x); err != nil {
+	if err := OfSet(x); err != nil {
 		return err
 	}
 	var data []byte

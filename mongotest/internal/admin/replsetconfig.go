@@ -9,7 +9,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetConfig/
 
 func cmdReplSetGetConfig(x *call.Call) error {
-	if err := AdminOfSet(x); err != nil {
+	if err := OfSet(x); err != nil {
 		return err
 	}
 	rs := x.Client.Cluster

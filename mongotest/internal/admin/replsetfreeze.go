@@ -12,7 +12,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
 
 func cmdReplSetFreeze(x *call.Call) error {
-	if err := AdminOfSet(x); err != nil {
+	if err := OfSet(x); err != nil {
 		return err
 	}
 	if err := x.NoArgs(); err != nil {

@@ -18,7 +18,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetReconfig/
 
 func cmdReplSetReconfig(x *call.Call) error {
-	if err := AdminOfSet(x); err != nil {
+	if err := OfSet(x); err != nil {
 		return err
 	}
 	force := false

@@ -14,7 +14,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetStatus/
 
 func cmdReplSetGetStatus(x *call.Call) error {
-	if err := errors.Join(AdminOfSet(x), x.NoArgs()); err != nil {
+	if err := errors.Join(OfSet(x), x.NoArgs()); err != nil {
 		return err
 	}
 	rs, m := x.Client.Cluster, x.Client.Member

@@ -12,7 +12,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/
 
 func cmdReplSetStepDown(x *call.Call) error {
-	if err := AdminOfSet(x); err != nil {
+	if err := OfSet(x); err != nil {
 		return err
 	}
 	freeze, ok := x.Command.First.Integer()
@@ -52,8 +52,8 @@ func cmdReplSetStepDown(x *call.Call) error {
 	return rs.Set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.Client.Done)
 }
 
-// AdminOfSet refuses a command that only the admin database of a set's member takes.
-func AdminOfSet(x *call.Call) error {
+// OfSet refuses a command that only the admin database of a set's member takes.
+func OfSet(x *call.Call) error {
 	switch {
 	case x.Command.DB != "admin":
 		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.Command.Name)

@@ -109,6 +109,7 @@ func writableLocked(x *Call) error {
 	return nil
 }
 
+// PrimaryLocked returns why the member that executes the command is no primary, or not the one that began to; nil if it is.
 func (x *Call) PrimaryLocked() error {
 	switch {
 	case x.Client.Epoch != x.Client.Member.Epoch:
@@ -309,7 +310,7 @@ func snapshotIndexLocked(x *Call) (int64, error) {
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
-func inTime(x *Call, err error) error {
+func inTime(err error) error {
 	if errors.Is(err, replica.ErrTimeout) {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}

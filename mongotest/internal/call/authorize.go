@@ -11,8 +11,8 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/authorization/
 
-// privileges are what the user of a connection may do.
-type privileges struct {
+// Privileges are what the user of a connection may do.
+type Privileges struct {
 	as         *account.Account // whose they are
 	changed    int64            // Deployment.accountsChanged when they were found
 	Roles      []account.Role
@@ -54,6 +54,7 @@ func permissionOf(x *Call) *permission.Command {
 	}
 }
 
+// Unauthorized is the error of a command that the user may not run.
 func (x *Call) Unauthorized() error {
 	return mongoerr.Errorf(mongoerr.Unauthorized, "not authorized on %s to execute command %s", x.Command.DB,
 		query.DocumentText(permission.WithoutPassword(x.Command.Raw)))
@@ -68,7 +69,7 @@ func (x *Call) FindRights() {
 	rs.Set.Lock()
 	defer rs.Set.Unlock()
 	c.User = rs.UserLocked(c.User.DB, c.User.Name)
-	c.Privileges = privileges{as: c.User, changed: rs.AccountsChanged.Load()}
+	c.Privileges = Privileges{as: c.User, changed: rs.AccountsChanged.Load()}
 	if c.User == nil {
 		return
 	}

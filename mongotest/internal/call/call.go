@@ -19,9 +19,9 @@ import (
 type Call struct {
 	Client  *Client // who sent it
 	Command Command // what it is
-	Result  result  // what came of it so far
+	Result  Result  // what came of it so far
 
-	Evaluation evaluation // of its filters, expressions and pipelines
+	Evaluation Evaluation // of its filters, expressions and pipelines
 }
 
 // MemberIndex returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
@@ -42,7 +42,7 @@ func (x *Call) MongosIndex() int {
 
 // Answer executes the command and writes the reply's document, or the error's.
 func (x *Call) Answer(err error) error {
-	var point pointAction
+	var point PointAction
 	if err == nil {
 		point, err = x.FailPoint()
 	}
@@ -99,7 +99,7 @@ func perform(x *Call) error {
 }
 
 // execute performs the command, by way of a member if this is a mongos, and says in the reply what became of it.
-func execute(x *Call, point pointAction) error {
+func execute(x *Call, point PointAction) error {
 	run := perform
 	if x.Client.Router != nil && x.Command.Spec.place == AtShard {
 		run = route

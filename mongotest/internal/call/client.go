@@ -31,7 +31,7 @@ type Client struct {
 	waiter   replica.Waiter // for the write concern of the current command
 
 	User       *account.Account // who has authenticated, nil if nobody
-	Privileges privileges       // of user
+	Privileges Privileges       // of user
 }
 
 // gone reports whether the connection was closed by the server.

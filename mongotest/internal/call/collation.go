@@ -51,6 +51,7 @@ func (x *Call) Unfit(c *Collating) error {
 	return c.Fits(x.Client.Member.Data.Collections[x.Command.Full])
 }
 
+// ErrViewCollation is the error of a command on a view with another collation than the view's.
 var ErrViewCollation = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "Cannot override a view's default collation")
 
 // OwnCollation reads the collation of one statement of several: a mistake in it is an error of that statement alone.

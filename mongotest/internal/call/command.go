@@ -19,6 +19,7 @@ import (
 // Place is which servers have a command, and where those that a mongos takes are executed.
 type Place uint8
 
+// The places.
 const (
 	AtShard  Place = iota // at a member, also for a mongos
 	AtServer              // by every server itself

@@ -11,7 +11,7 @@ import (
 type Cursor struct {
 	ID         int64
 	NS         string
-	Feed       feed
+	Feed       Feed
 	Ahead      []byte // the document that was taken from the feed and did not fit into the last batch
 	Projection *query.Projection
 	vars       any     // of the projection
@@ -23,13 +23,13 @@ type Cursor struct {
 	Pinned     bool   // a getMore is under way
 	ends       bool   // the server knows without looking further that the last document is the last
 	full       bool   // so was the last batch, which does not show that there is nothing behind it
-	order      batchPlace
+	order      BatchPlace
 	LSID       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
 }
 
-// feed is where a cursor's documents come from.
-type feed interface {
+// Feed is where a cursor's documents come from.
+type Feed interface {
 	// Next returns the next document, nil if there is none now.
 	Next(x *Call) ([]byte, error)
 	// NewsLocked reports whether Next may find something after it found nothing.
@@ -40,7 +40,7 @@ type feed interface {
 
 // Stream is the feed of a change stream.
 type Stream interface {
-	feed
+	Feed
 	// PositionOf returns the token behind which a client stands that has a batch of the cursor.
 	PositionOf(c *Cursor, batch [][]byte) []byte
 }
@@ -93,14 +93,15 @@ type CursorReply struct {
 	Single bool // there is no other
 	Ends   bool // as in cursor
 	Reads  bool // the real server has not yet read all that is behind the batch
-	Order  batchPlace
+	Order  BatchPlace
 }
 
-// batchPlace is where among the fields of a reply's cursor the batch is, which differs from command to command.
-type batchPlace uint8
+// BatchPlace is where among the fields of a reply's cursor the batch is, which differs from command to command.
+type BatchPlace uint8
 
+// The places of a batch.
 const (
-	batchFirst  batchPlace = iota // firstBatch, id, ns
+	batchFirst  BatchPlace = iota // firstBatch, id, ns
 	BatchMiddle                   // id, firstBatch, ns: bulkWrite
 	BatchLast                     // id, ns, firstBatch: lists of collections and indexes
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/writeconcern"
 )
 
+// The document of the default concerns, and its fields.
 const (
 	SettingsNamespace = "config.settings"
 	DefaultsID        = "ReadWriteConcernDefaults"

@@ -18,8 +18,8 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
 // enableTestCommands)
 
-// pointAction is what a fail point does to a command that is executed all the same, or to its reply.
-type pointAction struct {
+// PointAction is what a fail point does to a command that is executed all the same, or to its reply.
+type PointAction struct {
 	writeConcernError []byte
 	labels            []string
 }
@@ -32,6 +32,7 @@ type FailPoints struct {
 	Member *replica.Member // whose they are, nil for a mongos'
 }
 
+// Clear ends all fail points.
 func (f *FailPoints) Clear() {
 	f.byName = make(map[string]*failpoint.Point)
 	f.exist.Store(false)
@@ -52,22 +53,22 @@ func (f *FailPoints) SetLocked(name string, p *failpoint.Point) {
 }
 
 // FailPoint does what the member's fail point says about the current command.
-func (x *Call) FailPoint() (pointAction, error) {
+func (x *Call) FailPoint() (PointAction, error) {
 	rs, points := x.Client.Cluster, x.Client.Points
 	if !points.exist.Load() {
-		return pointAction{}, nil
+		return PointAction{}, nil
 	}
 	rs.Set.Lock()
 	p := points.byName[failpoint.Command]
 	if p == nil || !concernedBy(x, p) || !p.Take() {
 		rs.Set.Unlock()
-		return pointAction{}, nil
+		return PointAction{}, nil
 	}
 	rs.Set.Unlock()
 	if !testserver.Sleep(x.Client.Done, p.Block) {
-		return pointAction{}, ErrHangUp
+		return PointAction{}, ErrHangUp
 	}
-	action := pointAction{p.WriteConcernError, p.Labels}
+	action := PointAction{p.WriteConcernError, p.Labels}
 	switch {
 	case p.Closes:
 		return action, ErrHangUp
@@ -136,6 +137,7 @@ func (x *Call) PointLocked(name string) *failpoint.Point {
 	return p
 }
 
+// IsFailPoint reports whether there is a fail point of a name.
 func IsFailPoint(name string) bool {
 	switch name {
 	case failpoint.Command, failpoint.Write, failpoint.GetMore, failpoint.AlwaysTimeOut, failpoint.NeverTimeOut, failpoint.StopReplication:

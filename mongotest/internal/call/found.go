@@ -14,8 +14,8 @@ type Found struct {
 	Match query.Matching
 }
 
-// foundList is a list of documents. It has them in pieces, because a long one would be copied when it grows, and nothing else runs meanwhile.
-type foundList struct{ Pieces [][]Found }
+// FoundList is a list of documents. It has them in pieces, because a long one would be copied when it grows, and nothing else runs meanwhile.
+type FoundList struct{ Pieces [][]Found }
 
 // firstPiece and laterPieces are how many documents the pieces have.
 const (
@@ -23,7 +23,7 @@ const (
 	laterPieces = 256
 )
 
-func (l *foundList) add(f Found) {
+func (l *FoundList) add(f Found) {
 	last := len(l.Pieces) - 1
 	switch {
 	case last < 0:
@@ -34,7 +34,7 @@ func (l *foundList) add(f Found) {
 	l.Pieces[last] = append(l.Pieces[last], f)
 }
 
-func (l *foundList) all() iter.Seq[*Found] {
+func (l *FoundList) all() iter.Seq[*Found] {
 	return func(yield func(*Found) bool) {
 		for _, piece := range l.Pieces {
 			for i := range piece {

@@ -14,8 +14,8 @@ import (
 // pollInterval is how often an evaluation looks whether its client is there and nobody has killed it.
 const pollInterval = 10 * time.Millisecond
 
-// evaluation is what a command's evaluation has taken so far.
-type evaluation struct {
+// Evaluation is what a command's evaluation has taken so far.
+type Evaluation struct {
 	work   *query.Work          // nil before the connection's first evaluation
 	EndsBy time.Time            // zero if it may take as long as it wants
 	looked time.Time            // when it last looked, zero before the first time
@@ -25,8 +25,9 @@ type evaluation struct {
 	script *javascript.Engine   // nil before the command's first script
 }
 
-func (e *evaluation) Reset() {
-	*e = evaluation{work: e.work}
+// Reset begins the evaluation of another command.
+func (e *Evaluation) Reset() {
+	*e = Evaluation{work: e.work}
 	if e.work != nil {
 		e.work.Restart()
 	}

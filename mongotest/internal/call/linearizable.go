@@ -30,7 +30,7 @@ func confirm(x *Call) error {
 		m.PublishLocked()
 	}
 	w := replica.NewWaiter(func() bool { return interruptedLocked(x) || m.Commit >= index })
-	err := inTime(x, rs.Set.AwaitLocked(w, x.Client.Done, limit(x)))
+	err := inTime(rs.Set.AwaitLocked(w, x.Client.Done, limit(x)))
 	switch {
 	case x.Client.Epoch != m.Epoch:
 		return ErrHangUp

@@ -40,7 +40,7 @@ func heldTooLong(x *Call, now time.Time) bool {
 }
 
 // Paused reports whether the evaluation ended because it held the mutex for too long.
-func (e *evaluation) Paused() bool { return errors.Is(e.Ended, errHeldTooLong) }
+func (e *Evaluation) Paused() bool { return errors.Is(e.Ended, errHeldTooLong) }
 
 // noteSlow notes how to go on with an evaluation if it held the mutex for too long.
 func noteSlow(x *Call, err error, evaluate func()) {

@@ -5,13 +5,13 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// manyWrites are the writes of one statement to the documents that it found. Each is a unit. Outside of a transaction, others may change
+// ManyWrites are the writes of one statement to the documents that it found. Each is a unit. Outside of a transaction, others may change
 // a document after it was found.
-type manyWrites struct {
+type ManyWrites struct {
 	x        *Call
 	command  string // that errors name
 	by       *Criteria
-	List     foundList
+	List     FoundList
 	Err      error // why no more were found
 	from     *Origin
 	releases int   // when the documents were found
@@ -20,11 +20,11 @@ type manyWrites struct {
 
 // FindManyLocked returns the documents that a statement finds. If that takes long, they are searched without the mutex. An exact search
 // also sees what others write meanwhile.
-func (x *Call) FindManyLocked(command string, q *Criteria, exact bool) *manyWrites {
+func (x *Call) FindManyLocked(command string, q *Criteria, exact bool) *ManyWrites {
 	if q.many != nil {
 		return q.many
 	}
-	w := &manyWrites{x: x, command: command, by: q, from: originLocked(x), releases: x.Evaluation.lock.releases}
+	w := &ManyWrites{x: x, command: command, by: q, from: originLocked(x), releases: x.Evaluation.lock.releases}
 	visit := func(r *store.Record) bool {
 		w.List.add(Found{r.Key, r.Doc, x.Result.Match})
 		return true
@@ -34,7 +34,7 @@ func (x *Call) FindManyLocked(command string, q *Criteria, exact bool) *manyWrit
 		return w
 	}
 	w.Err = findOrLocked(x, command, q, visit, func(frozen Scan) {
-		w.List = foundList{}
+		w.List = FoundList{}
 		w.Err = x.Find(command, q, frozen, visit)
 		q.many = w
 	})
@@ -43,7 +43,7 @@ func (x *Call) FindManyLocked(command string, q *Criteria, exact bool) *manyWrit
 
 // EachLocked calls write for each document that was found, if it is still there to be written. It returns write's first error, or why no more
 // were found.
-func (w *manyWrites) EachLocked(note *journal.Entry, write func(f *Found) error) error {
+func (w *ManyWrites) EachLocked(note *journal.Entry, write func(f *Found) error) error {
 	notes := [1]*journal.Entry{note}
 	for f := range w.List.all() {
 		err := w.x.UnitLocked(notes[:], func() error {
@@ -61,7 +61,7 @@ func (w *manyWrites) EachLocked(note *journal.Entry, write func(f *Found) error)
 }
 
 // thereLocked reports whether a document that was found is still there and matches. It looks again at what others may have changed.
-func (w *manyWrites) thereLocked(f *Found) (bool, error) {
+func (w *ManyWrites) thereLocked(f *Found) (bool, error) {
 	x := w.x
 	if x.Result.Within != nil || x.Evaluation.lock.releases == w.releases {
 		return true, nil
@@ -80,7 +80,7 @@ func (w *manyWrites) thereLocked(f *Found) (bool, error) {
 }
 
 // matchedAgainLocked reports whether what a found document has become matches too, and notes it then.
-func (w *manyWrites) matchedAgainLocked(f *Found, now []byte) (bool, error) {
+func (w *ManyWrites) matchedAgainLocked(f *Found, now []byte) (bool, error) {
 	doc, err := w.x.MemoizedLocked(MemoKey{w, &now[0]}, func() ([]byte, error) {
 		w.again = *f
 		w.again.Match.Verdicts = nil

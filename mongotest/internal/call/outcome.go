@@ -11,15 +11,17 @@ type Outcome struct {
 	N, Modified int32
 	Upserted    []Upserted
 	Retried     []int32
-	Failures    []failure
+	Failures    []Failure
 }
 
+// Upserted is a document that an upsert inserted, and the index of its statement.
 type Upserted struct {
 	Index int
 	ID    query.Value
 }
 
-type failure struct {
+// Failure is the error of a statement, and its index.
+type Failure struct {
 	Index int
 	Err   *mongoerr.Error
 }
@@ -55,7 +57,7 @@ func appendUpserted(dst []byte, list []Upserted) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-func appendFailures(dst []byte, list []failure) []byte {
+func appendFailures(dst []byte, list []Failure) []byte {
 	if len(list) == 0 {
 		return dst
 	}

@@ -1,9 +1,10 @@
 package call
 
+// From where on others are let poll, see LetOthersPoll.
 const (
-	// longMessage is from how many bytes on a request may take long.
+	// LongMessage is from how many bytes on a request may take long.
 	LongMessage = 64 << 10
-	// longCommit is from how many writes on a commit may take long.
+	// LongCommit is from how many writes on a commit may take long.
 	LongCommit = 1000
 )
 

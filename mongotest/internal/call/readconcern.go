@@ -16,12 +16,14 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/read-concern/
 
+// The levels of read concern that are more than the default.
 const (
 	MajorityConcern     = "majority"
 	SnapshotConcern     = "snapshot"
 	LinearizableConcern = "linearizable"
 )
 
+// ParseReadConcern reads the field readConcern.
 func (c *Command) ParseReadConcern(e *wire.Element) error {
 	doc, err := c.genericDocument(e)
 	if doc == nil {
@@ -149,7 +151,7 @@ func awaitTimesLocked(x *Call) error {
 	}
 	m.AdvanceLocked(wanted)
 	w := replica.NewWaiter(func() bool { return x.Client.Epoch != m.Epoch || readTimeLocked(x) >= wanted })
-	if err := inTime(x, rs.Set.AwaitLocked(w, x.Client.Done, limit(x))); err != nil {
+	if err := inTime(rs.Set.AwaitLocked(w, x.Client.Done, limit(x))); err != nil {
 		return err
 	}
 	return readableLocked(x)

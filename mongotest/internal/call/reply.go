@@ -10,7 +10,7 @@ import (
 )
 
 // WriteFailure writes the reply's document for an error.
-func (x *Call) WriteFailure(e *mongoerr.Error, point pointAction) {
+func (x *Call) WriteFailure(e *mongoerr.Error, point PointAction) {
 	x.Result.Out = wire.AppendDouble(x.Result.Out, "ok", 0)
 	name, message := x.Client.Set.Version.Express(e)
 	x.Result.Out = wire.AppendString(x.Result.Out, "errmsg", message)
@@ -82,6 +82,7 @@ func appendTopologyVersion(x *Call) {
 	x.Result.Out = AppendTopologyVersion(x.Result.Out, id, counter)
 }
 
+// AppendTopologyVersion writes the state of a server that its hello shows.
 func AppendTopologyVersion(dst []byte, id bson.ObjectID, counter int64) []byte {
 	at, dst := wire.BeginEmbedded(dst, "topologyVersion")
 	dst = wire.AppendObjectID(dst, "processId", id)
@@ -89,6 +90,7 @@ func AppendTopologyVersion(dst []byte, id bson.ObjectID, counter int64) []byte {
 	return wire.EndDocument(dst, at)
 }
 
+// AppendOpTime writes when an entry of the log was written.
 func AppendOpTime(dst []byte, key string, e *store.Entry) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendTimestamp(dst, "ts", e.TS.Seconds(), e.TS.Increment())

@@ -10,9 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// result is what came of a command so far: its reply, its statements, and what it saw and wrote. A command that is executed again
+// Result is what came of a command so far: its reply, its statements, and what it saw and wrote. A command that is executed again
 // begins with a new one.
-type result struct {
+type Result struct {
 	Hint      store.Hint // of an aggregation
 	Out       []byte     // the message of the reply
 	Body      int        // where in out its document begins
@@ -29,7 +29,7 @@ type result struct {
 	Term   int64           // of the member when it wrote, read or refused
 	Seen   int64           // index of the log up to which reads see
 	readAt store.Timestamp // of what a majority read saw, 0 for another
-	Vars   variables
+	Vars   Variables
 	Match  query.Matching // of the document that was found last
 	OnView bool           // what the command looked for is a view
 
@@ -43,8 +43,8 @@ type result struct {
 }
 
 // Again returns the result of an execution that has not begun. It has room, and the first n bytes of the reply, from r.
-func (r *result) Again(n int) result {
-	return result{
+func (r *Result) Again(n int) Result {
+	return Result{
 		Out: r.Out[:n], Body: r.Body, ID: r.ID, Entries: r.Entries[:0], Applied: -1, Seen: math.MaxInt64,
 	}
 }

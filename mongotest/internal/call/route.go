@@ -65,7 +65,7 @@ func (x *Call) ChooseMember() error {
 	case errors.Is(err, ErrHangUp):
 		return err
 	case err != nil && x.Command.MaxTime > 0 && limit == x.Command.MaxTime:
-		return inTime(x, err)
+		return inTime(err)
 	case err != nil:
 		mode := x.Command.readMode
 		if mode == "" {

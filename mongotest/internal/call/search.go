@@ -7,17 +7,17 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// searched is a document that a search found.
-type searched struct {
+// Searched is a document that a search found.
+type Searched struct {
 	Record *store.Record
 	Match  query.Matching
 }
 
 // BySearch returns what matches in a view in the order of a search: the nearest first, or the words as their index has them.
-func (x *Call) BySearch(v *store.View, f *query.Filter, m *query.Matching) ([]searched, error) {
-	var list []searched
+func (x *Call) BySearch(v *store.View, f *query.Filter, m *query.Matching) ([]Searched, error) {
+	var list []Searched
 	err := v.FindBy(nil, &store.Hint{}, f, m, func(r *store.Record) bool {
-		list = append(list, searched{r, *m})
+		list = append(list, Searched{r, *m})
 		return true
 	})
 	if err != nil {
@@ -30,11 +30,11 @@ func (x *Call) BySearch(v *store.View, f *query.Filter, m *query.Matching) ([]se
 	return list, query.SortStable(x.Work(), list, order)
 }
 
-func byDistance(a, b searched) int {
+func byDistance(a, b Searched) int {
 	return query.Compare(a.Match.Found.Distance, b.Match.Found.Distance)
 }
 
-func byWords(a, b searched) int {
+func byWords(a, b Searched) int {
 	return cmp.Or(a.Match.Found.Before(&b.Match.Found), cmp.Compare(b.Record.ID, a.Record.ID))
 }
 

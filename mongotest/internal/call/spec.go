@@ -31,6 +31,7 @@ type Spec struct {
 // written to after the program began.
 var Specs = make(map[string]*Spec)
 
+// Register adds commands. It is called while the program begins.
 func Register(p Place, list []*Spec) {
 	for _, s := range list {
 		s.Index, s.place = len(Specs), p

@@ -9,6 +9,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/system-collections/
 
+// SystemPrefix begins the names of collections that are the server's own.
 const SystemPrefix = "system."
 
 // systemNames are the server's own collections that every database may have, and adminNames those that admin may have besides.

@@ -59,12 +59,14 @@ func joinToWriteLocked(x *Call) error {
 	return nil
 }
 
+// TooOld is the error of a transaction number that is older than the session's newest.
 func (x *Call) TooOld(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.TransactionTooOld,
 		"Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
 			"txnNumber { txnNumber: %d } has already started on this session.", x.Command.Txn, sessionName(x.Command.LSID), s.Active)
 }
 
+// NoSuchTransaction is the error of a transaction that the session does not have.
 func (x *Call) NoSuchTransaction(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.NoSuchTransaction,
 		"Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",

@@ -121,7 +121,7 @@ func takenLocked(x *Call) {
 type beforeUnit struct {
 	since   int64 // the end of the log
 	within  replica.Savepoint
-	result  result
+	result  Result
 	applied bool // a document of the same statement was written before
 }
 

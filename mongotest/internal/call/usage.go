@@ -23,11 +23,13 @@ const (
 	usageKinds
 )
 
+// UsageNames are the names of the kinds, in their order.
 var UsageNames = [usageKinds]string{"total", "readLock", "writeLock", "queries", "getmore", "insert", "update", "remove", "commands"}
 
 // occasions are how often something was done, and how long it took together.
 type occasions struct{ Count, Nanoseconds atomic.Int64 }
 
+// NamespaceUsage is how often, and for how long, a namespace was used in each way.
 type NamespaceUsage [usageKinds]occasions
 
 // use notes that a command on data was executed.

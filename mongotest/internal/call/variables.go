@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
+// Variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
 // have values as soon as there is an expression or a let.
-type variables struct {
+type Variables struct {
 	Raw    []byte // the let as it was sent, nil for none
 	let    *pipeline.Let
 	hooks  query.Hooks // that know the let
@@ -89,7 +89,7 @@ func (x *Call) PlainHooks() query.Hooks {
 	}
 }
 
-func (v *variables) begin(x *Call) {
+func (v *Variables) begin(x *Call) {
 	if v.Values == nil {
 		context := x.Context()
 		context.Bare = x.Command.Spec != nil && x.Command.Spec.Bare
@@ -118,7 +118,7 @@ type Criteria struct {
 	Vars     any            // the values of the variables in the filter, and of what else the statement has
 	InOrder  bool           // find finds the documents in the order of the sort
 	verdicts query.Verdicts // what is known of documents, nil if that is not kept
-	many     *manyWrites    // what was found without the set's mutex, nil before that
+	many     *ManyWrites    // what was found without the set's mutex, nil before that
 	Collating
 }
 
@@ -185,6 +185,7 @@ func (c *Criteria) ParseUpdate(update, arrayFilters query.Value, hooks query.Hoo
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
+// ParseSort reads a sort, and whether it is by the order in which documents are kept.
 func (c *Criteria) ParseSort(doc []byte) (err error) {
 	if c.Sort, err = query.ParseSort(doc); err == nil {
 		n := query.Lookup(doc, "$natural")
@@ -347,6 +348,7 @@ type Matcher struct {
 	match  query.Matching
 }
 
+// Matcher compiles a filter.
 func (x *Call) Matcher(doc []byte) (*Matcher, error) {
 	m := &Matcher{}
 	hooks := x.Client.Language
@@ -356,6 +358,7 @@ func (x *Call) Matcher(doc []byte) (*Matcher, error) {
 	return m, err
 }
 
+// Matches reports whether a document matches.
 func (m *Matcher) Matches(doc []byte) (bool, error) { return m.filter.MatchWith(doc, &m.match) }
 
 // noUpsertExpr refuses an $expr in the filter of an upsert.

@@ -63,6 +63,7 @@ func interruptedLocked(x *Call) bool {
 	return x.Client.Epoch != x.Client.Member.Epoch || x.Client.Member.Role != replica.Primary || x.Client.Member.Term != x.Result.Term
 }
 
+// UnsatisfiableLocked returns why the set cannot satisfy a write concern, nil if it can.
 func (x *Call) UnsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
 	return w.Unsatisfiable(x.Client.Set.Modes, x.Client.Set.BearersLocked(replica.EveryMember))
 }
@@ -97,7 +98,7 @@ func appendWriteConcernError(x *Call) {
 }
 
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.
-func appendLabels(x *Call, point pointAction) {
+func appendLabels(x *Call, point PointAction) {
 	code := int32(0)
 	if x.Result.WriteError != nil {
 		code = x.Result.WriteError.Code

@@ -12,7 +12,7 @@ import (
 func (o *Outcome) Fail(index int, note *journal.Entry, err error) {
 	e := mongoerr.From(err)
 	note.ErrorCode = e.Code
-	o.Failures = append(o.Failures, failure{index, e})
+	o.Failures = append(o.Failures, Failure{index, e})
 }
 
 // ExecutedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was

@@ -195,8 +195,8 @@ func lookAt(x *call.Call, e *explained) error {
 	if e.Permits != nil {
 		e.Query.Natural = 0
 	}
-	e.Query.Collation = e.Criteria.Collation.Shown()
-	e.Match, e.Compare = matchOf(x, e), comparer(x, e)
+	e.Collation = e.Criteria.Collation.Shown()
+	e.Match, e.Compare = matchOf(x, e), comparer(e)
 	return nil
 }
 
@@ -276,6 +276,6 @@ func filterOf(x *call.Call, e *explained, filter []byte) (f *query.Filter, m *qu
 }
 
 // comparer compiles the command's sort.
-func comparer(x *call.Call, e *explained) func(sort []byte) (func(a, b []byte) int, error) {
+func comparer(e *explained) func(sort []byte) (func(a, b []byte) int, error) {
 	return func([]byte) (func(a, b []byte) int, error) { return e.Order().Compare, nil }
 }

@@ -34,7 +34,7 @@ func explainAggregate(x *call.Call, level explain.Verbosity) error {
 		return fields.Unsupported("explain", "of the execution of an aggregation that writes")
 	}
 	stages := query.Elements(a.stages)
-	e, taken := pushedDown(x, &a, stages)
+	e, taken := pushedDown(&a, stages)
 	if err := e.Compile(x, e.Query.Filter); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func explainAggregate(x *call.Call, level explain.Verbosity) error {
 }
 
 // pushedDown returns the search that the first stages of a pipeline are, and how many these are.
-func pushedDown(x *call.Call, a *aggregation, stages []query.Value) (*explained, int) {
+func pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
 	e := &explained{Criteria: call.Criteria{Hint: a.hint, Collating: a.Collating}}
 	return e, e.PushDown(stages)
 }

@@ -136,7 +136,7 @@ func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.En
 	made := &call.Origin{NS: x.Command.Full, ID: def.UUID}
 	err = fillLocked(x, made, docs)
 	if err == nil {
-		err = outNamed(x, t)
+		err = outNamed(t)
 	}
 	if err == nil {
 		err = x.UnitLocked(notes, func() error {
@@ -153,7 +153,7 @@ func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.En
 }
 
 // outNamed returns why a temporary collection cannot get the name that is asked for.
-func outNamed(x *call.Call, t *pipeline.Target) error {
+func outNamed(t *pipeline.Target) error {
 	if refused := call.CheckNamespace(t.DB, t.Coll); refused != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
 			mongoerr.From(refused).Message)
