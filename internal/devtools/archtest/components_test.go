@@ -123,12 +123,13 @@ func (c *checked) largestKnot() (files []string, lines int) {
 	return files, lines
 }
 
-// mongotestPackages are mongotest and the packages below it.
-func mongotestPackages(t *testing.T) []string {
+// mongotestPackages are mongotest and the packages below it of which a condition is true.
+func mongotestPackages(t *testing.T, wanted func(p pkg) bool) []string {
 	t.Helper()
-	list := []string{"mongotest"}
-	for path := range loaded(t) {
-		if dir, ok := strings.CutPrefix(path, module); ok && strings.HasPrefix(dir, "mongotest/internal/") {
+	var list []string
+	for path, p := range loaded(t) {
+		dir, ok := strings.CutPrefix(path, module)
+		if ok && (dir == "mongotest" || strings.HasPrefix(dir, "mongotest/internal/")) && wanted(p) {
 			list = append(list, dir)
 		}
 	}
@@ -136,11 +137,31 @@ func mongotestPackages(t *testing.T) []string {
 	return list
 }
 
+// servesCommands reports whether a package knows the replica set.
+func servesCommands(p pkg) bool {
+	return slices.Contains(p.Deps, module+"mongotest/internal/replica")
+}
+
+// isLong reports whether a package has enough lines to have a knot that is too large.
+func isLong(t *testing.T) func(p pkg) bool {
+	return func(p pkg) bool {
+		lines := 0
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join("../../..", strings.TrimPrefix(p.ImportPath, module), name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += bytes.Count(text, []byte("\n"))
+		}
+		return lines > mostKnotLines
+	}
+}
+
 // largest-knot-lines: two files need each other if each uses a name that the other declares (an identifier, a method or a field,
 // as the compiler resolves it), directly or through further files. Only files of one package count, and no tests.
 func TestMongotestsLargestKnotIsSmallEnough(t *testing.T) {
 	most := 0
-	for _, dir := range mongotestPackages(t) {
+	for _, dir := range mongotestPackages(t, isLong(t)) {
 		c := check(t, dir)
 		files, lines := c.largestKnot()
 		if lines > mostKnotLines {
@@ -151,10 +172,10 @@ func TestMongotestsLargestKnotIsSmallEnough(t *testing.T) {
 	fmt.Printf("figure largest-knot-lines %d\n", most)
 }
 
-// most-methods-of-a-type counts the methods of a pointer to a type, with those of what it embeds.
+// most-methods-of-a-type counts the methods of a pointer to a type, with those of what it embeds. Only packages that know the replica set count.
 func TestMongotestsTypesHaveFewMethods(t *testing.T) {
 	most, of := 0, ""
-	for _, dir := range mongotestPackages(t) {
+	for _, dir := range mongotestPackages(t, servesCommands) {
 		scope := check(t, dir).pkg.Scope()
 		for _, name := range scope.Names() {
 			typ, ok := scope.Lookup(name).(*types.TypeName)
@@ -176,10 +197,7 @@ func TestMongotestsTypesHaveFewMethods(t *testing.T) {
 // mutex-functions: those outside replica that lock or unlock the set's mutex, or must be called with it held, which their names say.
 func TestFewFunctionsKnowTheSetsMutex(t *testing.T) {
 	n := 0
-	for _, dir := range mongotestPackages(t) {
-		if dir == "mongotest/internal/replica" {
-			continue
-		}
+	for _, dir := range mongotestPackages(t, servesCommands) {
 		found := check(t, dir).mutexFunctions()
 		t.Logf("%s: %d", dir, len(found))
 		n += len(found)
@@ -227,7 +245,7 @@ func isSetsMutex(object types.Object) bool {
 // widest-internal-folder counts Go files without tests.
 func TestMongotestsFoldersAreNarrow(t *testing.T) {
 	widest, where := 0, ""
-	for _, dir := range mongotestPackages(t) {
+	for _, dir := range mongotestPackages(t, func(pkg) bool { return true }) {
 		if n := len(named(t, dir).GoFiles); n > widest {
 			widest, where = n, dir
 		}

@@ -130,6 +130,7 @@ func TestAPoolIsNotFilledInALoopWhileConnectionsFail(t *testing.T) {
 		s := bare(t, p, func(cfg *Config) { cfg.MinPoolSize = 1 })
 		p.set(func(p *peer) { p.dial = func(context.Context) error { dials++; return errDown } })
 		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		synctest.Wait() // else the first round may find the pool ready, and a request for another one
 		found(t, s, standalone())
 		pass(t, time.Minute)
 		if dials != 1+int(time.Minute/maintenanceInterval) {
