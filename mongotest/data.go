@@ -45,7 +45,7 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 	}
 	rs.cluster.Active.Add(1)
 	defer rs.cluster.Rest()
-	if err := x.Answer(x.Parse(body)); err != nil {
+	if err := x.Execute(x.Parse(body)); err != nil {
 		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
 	}
 	reply := bson.Raw(x.Result.Out)

@@ -51,7 +51,7 @@ func (x *exec) message(h wire.Header, b []byte) error {
 		return wire.ErrMalformed
 	}
 	x.received()
-	reply, err := x.serve(parseErr)
+	reply, err := x.dispatch(parseErr)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (x *exec) query(h wire.Header, b []byte) error {
 		parseErr = mongoerr.Errorf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
 			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.Command.Name)
 	}
-	reply, err := x.serve(parseErr)
+	reply, err := x.dispatch(parseErr)
 	if err != nil {
 		return err
 	}
@@ -89,23 +89,23 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	return x.send(reply)
 }
 
-// serve has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
+// dispatch has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
 // is nil if there is no middleware. It returns an error if nothing is to be answered.
-func (x *exec) serve(parseErr error) (*Reply, error) {
+func (x *exec) dispatch(parseErr error) (*Reply, error) {
 	if list := x.conn.deployment.concerning(x.Command.Name); list != nil {
 		return x.withMiddleware(list, parseErr)
 	}
-	return nil, x.respond(parseErr)
+	return nil, x.execute(parseErr)
 }
 
-// withMiddleware is serve by way of middleware.
+// withMiddleware is dispatch by way of middleware.
 func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error) {
 	at, executed := len(x.Result.Out), false
 	var failed error
 	request := x.request()
 	reply := testserver.Around(list, func(r *Request) *Reply {
 		x.Command.AfterApply, executed = r.afterApply, true
-		if failed = x.respond(parseErr); failed != nil {
+		if failed = x.execute(parseErr); failed != nil {
 			return nil
 		}
 		return &Reply{Body: bson.Raw(x.Result.Out[x.Result.Body:])}
@@ -128,7 +128,7 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 func (x *exec) replace(reply *Reply, at int, executed bool) error {
 	if reply.Error != nil {
 		x.Result.Out = x.Result.Out[:at]
-		return x.Answer(reply.Error.answered())
+		return x.Execute(reply.Error.answered())
 	}
 	if executed && len(reply.Body) == len(x.Result.Out)-at && (len(reply.Body) == 0 || &reply.Body[0] == &x.Result.Out[at]) {
 		return nil
@@ -194,12 +194,12 @@ func (x *exec) deliver(reply *Reply) error {
 	return ended
 }
 
-// respond executes the command and writes the reply's document, or the error's.
-func (x *exec) respond(parseErr error) error {
+// execute executes the command and writes the reply's document, or the error's.
+func (x *exec) execute(parseErr error) error {
 	if parseErr == nil && x.Command.Spec.Greeting {
 		noteClient(x) // a fail point may be about the application that says hello
 	}
-	return x.Answer(parseErr)
+	return x.Execute(parseErr)
 }
 
 // journalLost records a request that a fault kept from being executed.

@@ -13,7 +13,7 @@ func (x *exec) streamBatches() error {
 		x.Result.ID = x.conn.deployment.cluster.Replies.Add(1)
 		at, out := wire.BeginMsg(x.Result.Out, x.Result.ID, answered, 0)
 		x.Result.Out = out
-		reply, err := x.serve(nil)
+		reply, err := x.dispatch(nil)
 		if err != nil {
 			return err
 		}

@@ -41,14 +41,14 @@ func (rs *Deployment) serverOf(m *call.Member) *server { return rs.servers[m.Ind
 
 // openLocked lets clients in: the process has started.
 func (s *server) openLocked() {
-	s.refuse(false)
+	s.refuseDials(false)
 	s.accepted = 0
 	s.limiter = limiter{}
 }
 
 // shutLocked lets no more clients in: the process stops. It returns the connections, which are to be aborted.
 func (s *server) shutLocked() []*conn {
-	s.refuse(true)
+	s.refuseDials(true)
 	conns := make([]*conn, 0, len(s.conns))
 	for c := range s.conns {
 		conns = append(conns, c)
@@ -56,8 +56,8 @@ func (s *server) shutLocked() []*conn {
 	return conns
 }
 
-// refuse makes a network in memory refuse new connections, or no more. On TCP they are accepted and reset, see acceptAll.
-func (s *server) refuse(refuse bool) {
+// refuseDials makes a network in memory refuse new connections, or no more. On TCP they are accepted and reset, see acceptAll.
+func (s *server) refuseDials(refuse bool) {
 	if l, ok := s.listener.(*memnet.Listener); ok {
 		l.Refuse(refuse)
 	}

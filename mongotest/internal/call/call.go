@@ -40,8 +40,8 @@ func (x *Call) MongosIndex() int {
 	return x.Client.Router.Index
 }
 
-// Answer executes the command and writes the reply's document, or the error's.
-func (x *Call) Answer(err error) error {
+// Execute executes the command and writes the reply's document, or the error's.
+func (x *Call) Execute(err error) error {
 	var point PointAction
 	if err == nil {
 		point, err = x.FailPoint()
@@ -49,7 +49,7 @@ func (x *Call) Answer(err error) error {
 	x.Result.Body, x.Result.Out = wire.BeginDocument(x.Result.Out)
 	x.Result.scripted = err != nil
 	if err == nil {
-		err = execute(x, point)
+		err = executeRouted(x, point)
 		x.Evaluated()
 		if errors.Is(x.Evaluation.Ended, ErrHangUp) {
 			err = ErrHangUp
@@ -68,8 +68,8 @@ func (x *Call) Answer(err error) error {
 	return nil
 }
 
-// perform runs the command, then waits for its write concern.
-func perform(x *Call) error {
+// executeHere has the command run by its own function, then waits for its write concern.
+func executeHere(x *Call) error {
 	applyDefaults(x)
 	if err := timePoints(x); err != nil {
 		return err
@@ -80,7 +80,7 @@ func perform(x *Call) error {
 	}
 	err := x.Command.Spec.Run(x)
 	use(x, began)
-	if err != nil || x.Result.Refused {
+	if err != nil || x.Result.StatementFailed {
 		abandon(x)
 	}
 	if err != nil {
@@ -98,9 +98,9 @@ func perform(x *Call) error {
 	return nil
 }
 
-// execute performs the command, by way of a member if this is a mongos, and says in the reply what became of it.
-func execute(x *Call, point PointAction) error {
-	run := perform
+// executeRouted executes the command, by way of a member if this is a mongos, and says in the reply what became of it.
+func executeRouted(x *Call, point PointAction) error {
+	run := executeHere
 	if x.Client.Router != nil && x.Command.Spec.place == AtShard {
 		run = route
 	}

@@ -33,13 +33,13 @@ type Result struct {
 	Match  query.Matching // of the document that was found last
 	OnView bool           // what the command looked for is a view
 
-	Within     *replica.Transaction // in which the command runs, nil if in none
-	Conflict   error                // why the transaction must be given up
-	blocker    *replica.Transaction // the one that keeps the command from writing
-	Refused    bool                 // a statement failed
-	Applied    int64                // index up to which the write concern waits
-	WriteError *mongoerr.Error
-	Watches    bool // the current cursor is that of a change stream
+	Within          *replica.Transaction // in which the command runs, nil if in none
+	Conflict        error                // why the transaction must be given up
+	blocker         *replica.Transaction // the one that keeps the command from writing
+	StatementFailed bool                 // a statement failed
+	Applied         int64                // index up to which the write concern waits
+	WriteError      *mongoerr.Error
+	Watches         bool // the current cursor is that of a change stream
 }
 
 // Again returns the result of an execution that has not begun. It has room, and the first n bytes of the reply, from r.

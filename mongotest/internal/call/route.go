@@ -21,7 +21,7 @@ const (
 	routeAttempts = 3
 )
 
-// route performs the command of a mongos at one of the shard's members, again at another one where that is safe.
+// route executes the command of a mongos at one of the shard's members, again at another one where that is safe.
 func route(x *Call) error {
 	if err := knownTransaction(x); err != nil {
 		return err
@@ -31,7 +31,7 @@ func route(x *Call) error {
 		if err := x.ChooseMember(); err != nil {
 			return err
 		}
-		err := perform(x)
+		err := executeHere(x)
 		if x.Client.gone() {
 			return ErrHangUp
 		}

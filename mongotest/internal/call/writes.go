@@ -61,7 +61,7 @@ func (x *Call) WriteStatements(n int, ordered bool, one func(i int, o *Outcome) 
 
 // appendOutcome writes the reply of a write command.
 func appendOutcome(x *Call, o *Outcome) {
-	x.Result.Refused = len(o.Failures) > 0
+	x.Result.StatementFailed = len(o.Failures) > 0
 	dst := wire.AppendInt32(x.Result.Out, "n", o.N)
 	dst = appendUpserted(dst, o.Upserted)
 	dst = appendFailures(dst, o.Failures)
@@ -107,7 +107,7 @@ func (x *Call) AdmissibleLocked(key string, doc []byte, isNew bool) error {
 		if r != nil && !isNew {
 			before = r.Doc
 		}
-		if err := x.Refuses(&c.Def.Options, before, doc); err != nil {
+		if err := x.Validate(&c.Def.Options, before, doc); err != nil {
 			return err
 		}
 	}
@@ -117,10 +117,10 @@ func (x *Call) AdmissibleLocked(key string, doc []byte, isNew bool) error {
 	return c.Conflict(x.Command.Full, key, doc)
 }
 
-// Refuses returns why the validator of a collection's options does not let a document be stored.
-func (x *Call) Refuses(o *store.Options, before, after []byte) error {
+// Validate returns why the validator of a collection's options does not let a document be stored.
+func (x *Call) Validate(o *store.Options, before, after []byte) error {
 	_, err := x.MemoizedLocked(MemoKey{o, &after[0]}, func() ([]byte, error) {
-		return nil, o.Refuses(x.Context(), before, after, x.Client.Set.Version.AtLeast(5, 0))
+		return nil, o.Validate(x.Context(), before, after, x.Client.Set.Version.AtLeast(5, 0))
 	})
 	return err
 }

@@ -333,7 +333,7 @@ func bulkReply(o *call.Outcome, name string, i int) []byte {
 }
 
 func appendBulk(x *call.Call, b *bulk) {
-	x.Result.Refused = b.errors > 0
+	x.Result.StatementFailed = b.errors > 0
 	dst := wire.AppendInt32(x.Result.Out, "nErrors", b.errors)
 	dst = wire.AppendInt32(dst, "nInserted", b.inserted)
 	dst = wire.AppendInt32(dst, "nMatched", b.matched)

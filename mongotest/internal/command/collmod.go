@@ -94,8 +94,8 @@ func collModField(x *call.Call, e *wire.Element) (modifier, error) {
 		if _, err := o.Read("collMod", e); err != nil {
 			return nil, err
 		}
-		if o.Refused != nil {
-			return nil, o.Refused
+		if o.Err != nil {
+			return nil, o.Err
 		}
 		return func(_ *call.Call, d *store.Definition) error {
 			_, err := d.Options.Read("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})

@@ -99,8 +99,8 @@ func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
 	if c != nil {
 		return alreadyThere(x, c.Def, o)
 	}
-	if o.Refused != nil {
-		return o.Refused
+	if o.Err != nil {
+		return o.Err
 	}
 	def, err := store.DefinitionOf(*o)
 	if err != nil {

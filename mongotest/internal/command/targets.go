@@ -405,7 +405,7 @@ func (m *merge) refusedLocked(r *merging) error {
 	if err != nil || c == nil || c.Def.Options.Filter == nil || m.Command.Bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err
 	}
-	return m.Refuses(&c.Def.Options, nil, r.doc)
+	return m.Validate(&c.Def.Options, nil, r.doc)
 }
 
 // explain says what an error means for the stage; updating says whether also a refused document was one during an update.

@@ -21,7 +21,7 @@ type Options struct {
 	validator []byte // nil for none
 	Filter    *query.Filter
 	computes  bool   // the filter has expressions
-	Refused   error  // the error of the collation or the validator
+	Err       error  // the error of the collation or the validator
 	level     string // "" for the default, strict
 	ViewOn    string // of a view; "" for a collection
 	Pipeline  []byte // of a view: an array
@@ -260,9 +260,9 @@ func (o *Options) Check() error {
 	}
 	switch {
 	case o.Uncollated != nil:
-		o.Refused = o.Uncollated
+		o.Err = o.Uncollated
 	case o.Filter != nil && o.Collation != nil:
-		o.Refused = o.compileValidator(o.validator)
+		o.Err = o.compileValidator(o.validator)
 	}
 	return nil
 }

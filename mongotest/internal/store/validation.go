@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// Refuses returns why a document may not replace another, or be stored as a new one; nil if it may. Explained says that the
+// Validate returns why a document may not replace another, or be stored as a new one; nil if it may. Explained says that the
 // error has the conditions that the document does not meet.
-func (o *Options) Refuses(context pipeline.Context, before, after []byte, explained bool) error {
+func (o *Options) Validate(context pipeline.Context, before, after []byte, explained bool) error {
 	if o.Filter == nil || o.level == "off" || o.action == "warn" || o.satisfies(context, after) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (o *Options) validation(command string, e *wire.Element) error {
 			o.validator, o.Filter = nil, nil
 			return nil
 		}
-		o.Refused = o.compileValidator(doc)
+		o.Err = o.compileValidator(doc)
 		return nil
 	}
 	if e.Type != bson.TypeString {
