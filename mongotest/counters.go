@@ -17,12 +17,16 @@ type Counters struct {
 
 // Counters returns what the given members have counted, all servers together if none is given.
 func (rs *Deployment) Counters(members ...int) Counters {
-	var servers []*server
-	for _, i := range members {
-		servers = append(servers, rs.serverOf(orPanic(rs.memberAt("Counters", i))))
+	asked := make([]*call.Member, len(members))
+	for i, n := range members {
+		asked[i] = orPanic(rs.memberAt("Counters", n))
 	}
 	rs.set.Lock()
 	defer rs.set.Unlock()
+	var servers []*server
+	for _, m := range asked {
+		servers = append(servers, rs.serverOf(m))
+	}
 	total := Counters{Commands: make(map[string]int64)}
 	add := func(m *server) {
 		for _, s := range call.Specs {

@@ -36,7 +36,7 @@ func newMember(rs *Deployment, index int) *server {
 	return s
 }
 
-// serverOf returns the server of a member.
+// serverOf returns the server of a member: the members' servers are the first. It is called with the set's mutex held.
 func (rs *Deployment) serverOf(m *call.Member) *server { return rs.servers[m.Index] }
 
 // openLocked lets clients in: the process has started.

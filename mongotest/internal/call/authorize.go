@@ -14,7 +14,7 @@ import (
 // Privileges are what the user of a connection may do.
 type Privileges struct {
 	as         *account.Account // whose they are
-	changed    int64            // Deployment.accountsChanged when they were found
+	changed    int64            // Cluster.AccountsChanged when they were found
 	Roles      []account.Role
 	Privileges []account.Privilege
 }

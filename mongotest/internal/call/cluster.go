@@ -28,9 +28,9 @@ type Cluster struct {
 	Replies atomic.Int32 // request ids of replies
 	cursors int64        // ids of cursors
 
-	// source returns what the stages of a command's pipelines read of the server.
+	// Source returns what the stages of a command's pipelines read of the server.
 	Source func(*Call) pipeline.Source
-	// execute executes a command of the deployment's own at a member.
+	// Execute executes a command of the deployment's own at a member.
 	Execute func(member int, db string, command any) error
 
 	RequireAuth     bool          // as soon as there is a user, clients must authenticate
@@ -51,7 +51,7 @@ func (rs *Cluster) UserLocked(db, name string) *account.Account {
 	return nil
 }
 
-// User is userLocked for callers without the set's mutex. Its result does not change.
+// User is UserLocked for callers without the set's mutex. Its result does not change.
 func (rs *Cluster) User(db, name string) *account.Account {
 	rs.Set.Lock()
 	defer rs.Set.Unlock()

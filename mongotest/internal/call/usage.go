@@ -7,7 +7,7 @@ import (
 )
 
 // usage is how often and for how long a server has executed what, by namespace.
-type usage struct{ ByNamespace sync.Map } // the values are of type *namespaceUsage
+type usage struct{ ByNamespace sync.Map } // the values are of type *NamespaceUsage
 
 // The kinds of use that the command top tells apart, in its order.
 const (

@@ -280,7 +280,7 @@ func (x *Call) FindLocked(command string, q *Criteria, visit func(r *store.Recor
 	})
 }
 
-// findOrLocked is findLocked that calls slowly without the mutex if it takes long, with the collection as it was.
+// findOrLocked is FindLocked that calls slowly without the mutex if it takes long, with the collection as it was.
 func findOrLocked(x *Call, command string, q *Criteria, visit func(r *store.Record) bool, slowly func(frozen Scan)) error {
 	p, err := x.ScanLocked(q, (*store.Collection).Now)
 	if err != nil {

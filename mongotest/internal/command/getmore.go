@@ -213,7 +213,7 @@ func failGetMoreLocked(x *call.Call, c *call.Cursor) error {
 	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// limitCursorLocked is limitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
+// limitCursorLocked is LimitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
 func limitCursorLocked(x *call.Call, c *call.Cursor) error {
 	if !c.Limited || c.Await {
 		return nil

@@ -14,7 +14,7 @@ const Handover = 2 * time.Millisecond
 // CatchUp is how long a step-down waits for a secondary to catch up.
 const CatchUp = 10 * time.Second
 
-// stepDownLocked makes a primary a secondary. changedLocked wakes those who wait for the acknowledgement of its writes.
+// stepDownLocked makes a primary a secondary. Set.ChangedLocked wakes those who wait for the acknowledgement of its writes.
 func (m *Member) stepDownLocked() {
 	m.Role = Secondary
 	m.held = nil
