@@ -72,7 +72,7 @@ func failureOf(err error) *httpFailure {
 		e = &services.Error{Err: err}
 	}
 	f := &httpFailure{serviceError: e}
-	for _, kind := range []services.Kind{e.Kind, e.Cause} {
+	for _, kind := range []services.ErrorKind{e.Kind, e.Cause} {
 		if sentinel := kindErrors[kind]; sentinel != nil {
 			f.sentinels = append(f.sentinels, sentinel)
 		}

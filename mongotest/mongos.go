@@ -80,6 +80,6 @@ func (rs *Deployment) describeShardLocked(p *replica.Member) {
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
 	doc = wire.AppendString(doc, "host", rs.cluster.ShardLocked())
 	doc, key, _ := store.Prepared(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
-	p.AppendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
-	p.AppendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})
+	p.AppendLocked(&store.Entry{Op: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
+	p.AppendLocked(&store.Entry{Op: store.Put, NS: ns, Key: key, After: doc})
 }

@@ -131,13 +131,13 @@ func (c *chooser) why() string {
 		return oneLine(c.err)
 	case len(c.chosen) == 0:
 		return c.whyNone()
-	case c.d.Kind == topology.Single || c.d.Kind == topology.LoadBalanced:
+	case c.d.Type == topology.Single || c.d.Type == topology.LoadBalanced:
 		return "it is the only server"
-	case c.d.Kind == topology.Sharded:
+	case c.d.Type == topology.Sharded:
 		return c.window("mongos") + "; the mongos applies the read preference in each shard"
 	}
 	mode := c.full.ReadPref.Mode()
-	if c.chosen[0].Kind == topology.RSPrimary && len(c.chosen) == 1 {
+	if c.chosen[0].Type == topology.RSPrimary && len(c.chosen) == 1 {
 		if mode == readpref.SecondaryPreferredMode {
 			return "no secondary is suitable, so the primary is read"
 		}
@@ -153,7 +153,7 @@ func (c *chooser) why() string {
 }
 
 func (c *chooser) whyNone() string {
-	switch c.d.Kind {
+	switch c.d.Type {
 	case topology.ReplicaSetNoPrimary, topology.ReplicaSetWithPrimary:
 		return topology.NoMemberMessage(c.full.ReadPref)
 	case topology.UnknownTopology, topology.Single, topology.Sharded, topology.LoadBalanced:
@@ -208,16 +208,16 @@ func (c *chooser) whyNot(s *topology.Server) string {
 func (c *chooser) whyNotByRole(s *topology.Server) string {
 	mode := c.full.ReadPref.Mode()
 	switch {
-	case s.Kind == topology.RSSecondary && mode == readpref.PrimaryMode:
+	case s.Type == topology.RSSecondary && mode == readpref.PrimaryMode:
 		return "it is a secondary"
-	case s.Kind == topology.RSSecondary:
+	case s.Type == topology.RSSecondary:
 		return "the primary is preferred"
-	case s.Kind == topology.RSPrimary && mode == readpref.SecondaryMode:
+	case s.Type == topology.RSPrimary && mode == readpref.SecondaryMode:
 		return "it is the primary"
-	case s.Kind == topology.RSPrimary:
+	case s.Type == topology.RSPrimary:
 		return "secondaries are preferred"
-	case s.Kind == topology.RSOther:
+	case s.Type == topology.RSOther:
 		return "it is hidden, or is not ready (starting up, recovering)"
 	}
-	return "a client reads from no " + roles[s.Kind]
+	return "a client reads from no " + roles[s.Type]
 }

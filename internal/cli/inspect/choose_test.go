@@ -13,10 +13,10 @@ import (
 )
 
 // server returns a member with a round trip time in milliseconds.
-func server(address string, kind topology.ServerKind, ms int, tags ...string) *topology.Server {
+func server(address string, kind topology.ServerType, ms int, tags ...string) *topology.Server {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	s := &topology.Server{
-		Address: address, Kind: kind, HasRTT: true, RTT: time.Duration(ms) * time.Millisecond, LastWriteDate: now, LastUpdateTime: now, MaxWireVersion: 25,
+		Address: address, Type: kind, HasRTT: true, RTT: time.Duration(ms) * time.Millisecond, LastWriteDate: now, LastUpdateTime: now, MaxWireVersion: 25,
 	}
 	for i := 0; i < len(tags); i += 2 {
 		s.Tags = append(s.Tags, tag.Tag{Name: tags[i], Value: tags[i+1]})
@@ -26,7 +26,7 @@ func server(address string, kind topology.ServerKind, ms int, tags ...string) *t
 
 // set returns a set: p is the primary, near and far are secondaries, old is a secondary that is an hour behind.
 func set(without ...string) *topology.Description {
-	d := &topology.Description{Kind: topology.ReplicaSetWithPrimary, SetName: "rs0"}
+	d := &topology.Description{Type: topology.ReplicaSetWithPrimary, SetName: "rs0"}
 	for _, s := range []*topology.Server{
 		server("p:1", topology.RSPrimary, 5, "dc", "east"), server("near:1", topology.RSSecondary, 10, "dc", "east"),
 		server("far:1", topology.RSSecondary, 80, "dc", "west"), server("old:1", topology.RSSecondary, 5, "dc", "east"),
@@ -37,8 +37,8 @@ func set(without ...string) *topology.Description {
 		}
 		if !slices.Contains(without, s.Address) {
 			d.Servers = append(d.Servers, s)
-		} else if s.Kind == topology.RSPrimary {
-			d.Kind = topology.ReplicaSetNoPrimary
+		} else if s.Type == topology.RSPrimary {
+			d.Type = topology.ReplicaSetNoPrimary
 		}
 	}
 	return d

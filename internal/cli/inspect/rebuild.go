@@ -17,7 +17,7 @@ func (w *Watcher) snapshot() *topology.Description {
 		return nil
 	}
 	d := &topology.Description{
-		Kind: topologyKind(w.description.Kind), SetName: w.description.SetName, CompatibilityError: w.description.CompatibilityErr,
+		Type: topologyKind(w.description.Kind), SetName: w.description.SetName, CompatibilityError: w.description.CompatibilityErr,
 	}
 	for i := range w.description.Servers {
 		d.Servers = append(d.Servers, w.serverLocked(&w.description.Servers[i]))
@@ -29,7 +29,7 @@ var errNotMember = errors.New("the server does not belong to this deployment, or
 
 func (w *Watcher) serverLocked(e *event.ServerDescription) *topology.Server {
 	s := &topology.Server{
-		Address: string(e.Addr), Kind: serverKind(e.Kind), Tags: e.Tags, SetName: e.SetName, Hosts: e.Hosts, Passives: e.Passives,
+		Address: string(e.Addr), Type: serverKind(e.Kind), Tags: e.Tags, SetName: e.SetName, Hosts: e.Hosts, Passives: e.Passives,
 		Arbiters: e.Arbiters, LastWriteDate: e.LastWriteTime, MaxWireVersion: e.MaxWireVersion, MinWireVersion: e.MinWireVersion,
 		SessionTimeoutMinutes: e.SessionTimeoutMinutes,
 	}
@@ -51,7 +51,7 @@ func (w *Watcher) serverLocked(e *event.ServerDescription) *topology.Server {
 }
 
 // serverKind returns the server type of a name of the specification.
-func serverKind(name string) topology.ServerKind {
+func serverKind(name string) topology.ServerType {
 	for k := topology.Unknown; k <= topology.LoadBalancer; k++ {
 		if k.String() == name {
 			return k
@@ -61,7 +61,7 @@ func serverKind(name string) topology.ServerKind {
 }
 
 // topologyKind returns the topology type of a name of the specification.
-func topologyKind(name string) topology.Kind {
+func topologyKind(name string) topology.Type {
 	for k := topology.UnknownTopology; k <= topology.LoadBalanced; k++ {
 		if k.String() == name {
 			return k

@@ -44,7 +44,7 @@ func Survey(ctx context.Context, uri string, o SurveyOptions) (*Facts, error) {
 	f.LoginErr = s.command(ctx, w.client, "ping", nil)
 	s.noLogin = f.LoginErr != nil
 	f.Concern, f.ConcernErr = s.concern(ctx, w.client)
-	switch d.Kind {
+	switch d.Type {
 	case topology.Sharded:
 		s.shards(ctx, w, f)
 	case topology.ReplicaSetWithPrimary, topology.ReplicaSetNoPrimary:

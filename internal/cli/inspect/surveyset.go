@@ -11,7 +11,7 @@ import (
 // set reads the configuration of the set of a watcher or, if that is refused, the members that a hello names.
 // d is from before the first command: if the login fails, the client marks the servers Unknown.
 func (s *survey) set(ctx context.Context, w *Watcher, d *topology.Description) SetFacts {
-	facts := SetFacts{Name: d.SetName, HasPrimary: d.Kind == topology.ReplicaSetWithPrimary}
+	facts := SetFacts{Name: d.SetName, HasPrimary: d.Type == topology.ReplicaSetWithPrimary}
 	var reply struct{ Config setConfig }
 	if facts.ConfigErr = s.ask(ctx, w.client, "replSetGetConfig", &reply); facts.ConfigErr != nil {
 		facts.Members = membersOfHello(d)

@@ -40,7 +40,7 @@ func (w *Watcher) View() *View {
 	if d == nil {
 		return v
 	}
-	v.Kind, v.SetName = d.Kind.String(), d.SetName
+	v.Kind, v.SetName = d.Type.String(), d.SetName
 	for _, s := range d.Servers {
 		v.Members = append(v.Members, w.member(s))
 	}
@@ -51,7 +51,7 @@ func (w *Watcher) View() *View {
 
 func (w *Watcher) member(s *topology.Server) Member {
 	m := Member{
-		Address: s.Address, Role: roles[s.Kind], Release: release(s.MaxWireVersion), WireVersion: s.MaxWireVersion, Tags: tagMap(s.Tags),
+		Address: s.Address, Role: roles[s.Type], Release: release(s.MaxWireVersion), WireVersion: s.MaxWireVersion, Tags: tagMap(s.Tags),
 		Pool: w.poolOf(s.Address),
 	}
 	if s.Error != nil {
@@ -77,7 +77,7 @@ func (w *Watcher) poolOf(address string) Pool {
 }
 
 // roles are the server types in words.
-var roles = map[topology.ServerKind]string{
+var roles = map[topology.ServerType]string{
 	topology.Unknown:         "unknown",
 	topology.PossiblePrimary: "unknown",
 	topology.Standalone:      "standalone",

@@ -57,14 +57,14 @@ type Update struct {
 	Upsert         bool
 }
 
-// Kind is the kind of an error, as far as an application can see it. A retry loop of the application decides by it.
-type Kind uint8
+// ErrorKind is the kind of an error, as far as an application can see it. A retry loop of the application decides by it.
+type ErrorKind uint8
 
 // The kinds.
 const (
 	// Refused means that the server returned an error that is not a state change error, or that the client did not
 	// send the operation.
-	Refused Kind = iota
+	Refused ErrorKind = iota
 	// Network means a network error, a cleared pool, or a state change error (not primary, shutting down,
 	// recovering).
 	Network
@@ -89,6 +89,6 @@ const (
 
 // Trouble is the information that an application has about an error.
 type Trouble struct {
-	Kind  Kind
+	Kind  ErrorKind
 	Claim Claim
 }

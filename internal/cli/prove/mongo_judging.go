@@ -12,7 +12,7 @@ import (
 var stateChanges = []int{10107, 13435, 11600, 11602, 13436, 189, 91}
 
 // KindOf classifies an error of the official driver's types, for any driver that returns them.
-func KindOf(err error) Kind {
+func KindOf(err error) ErrorKind {
 	var labeled official.LabeledError
 	has := func(label string) bool { return errors.As(err, &labeled) && labeled.HasErrorLabel(label) }
 	switch {

@@ -83,7 +83,7 @@ func TestTriesWithoutAConnection(t *testing.T) {
 	for _, one := range []struct {
 		name   string
 		from   time.Duration // the message arrives at 0
-		kind   Kind
+		kind   ErrorKind
 		claim  Claim
 		err    error
 		counts bool

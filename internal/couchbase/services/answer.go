@@ -20,7 +20,7 @@ type Entry struct {
 
 // Answer is the error that a service answered.
 type Answer struct {
-	Kind    Kind
+	Kind    ErrorKind
 	Status  int // HTTP's
 	Entries []Entry
 	Text    string // the body of the answer, cut after maxText
@@ -52,7 +52,7 @@ func (a *Answer) Unwrap() error { return a.err }
 
 // verdict is what a service's table says of an answer.
 type verdict struct {
-	kind   Kind
+	kind   ErrorKind
 	reason retry.Reason // the zero reason: the answer is final
 	// unsettled: the answer does not say that nothing was applied.
 	unsettled bool

@@ -18,7 +18,7 @@ func TestTheKindOfAnOperationThatHasEnded(t *testing.T) {
 		ended error
 		err   error
 		known bool
-		want  Kind
+		want  ErrorKind
 	}{
 		{"its time was up", context.DeadlineExceeded, errors.New("x"), true, KindUnambiguousTimeout},
 		{"its time was up, and it may have changed something", context.DeadlineExceeded, errors.New("x"), false, KindAmbiguousTimeout},
@@ -46,7 +46,7 @@ func TestALateTimer(t *testing.T) {
 		name string
 		late bool
 		err  error
-		want Kind
+		want ErrorKind
 	}{
 		{"no time left", true, context.DeadlineExceeded, KindUnambiguousTimeout},
 		{"the network's timeout at the deadline", true, os.ErrDeadlineExceeded, KindUnambiguousTimeout},

@@ -13,9 +13,9 @@ import (
 
 // Error is the error of a request. It holds no credential.
 type Error struct {
-	Kind Kind
+	Kind ErrorKind
 	// Cause is, of a timeout, the meaning of the last attempt that had one; else KindOther.
-	Cause   Kind
+	Cause   ErrorKind
 	Service clustermap.Service
 	Address string  // of the last node that was asked; "": none was
 	Answer  *Answer // the last answer of a service; nil: there was none
@@ -44,7 +44,7 @@ func (e *Error) Is(target error) bool {
 }
 
 // KindError is a target for errors.Is.
-type KindError struct{ Kind Kind }
+type KindError struct{ Kind ErrorKind }
 
 // Error returns the kind in words.
 func (k KindError) Error() string { return k.Kind.String() }
@@ -102,7 +102,7 @@ func isTimeout(f *retry.Failure) bool {
 
 // endKind is the kind of error of an operation that ended with a failure, whatever its service and wherever its deadline fell. ended is
 // why the operation ended before its request, or nil.
-func endKind(ended error, f *retry.Failure, outcomeKnown bool) Kind {
+func endKind(ended error, f *retry.Failure, outcomeKnown bool) ErrorKind {
 	switch {
 	case isDeadline(ended):
 		return timeoutKind(outcomeKnown)
@@ -124,14 +124,14 @@ func endedEarly(x *exchange, f *retry.Failure) *Error {
 	return e
 }
 
-func timeoutKind(outcomeKnown bool) Kind {
+func timeoutKind(outcomeKnown bool) ErrorKind {
 	if outcomeKnown {
 		return KindUnambiguousTimeout
 	}
 	return KindAmbiguousTimeout
 }
 
-func cancelledKind(ended, err error) Kind {
+func cancelledKind(ended, err error) ErrorKind {
 	if errors.Is(ended, ErrClosed) || errors.Is(err, ErrClosed) {
 		return KindClosed
 	}
@@ -139,7 +139,7 @@ func cancelledKind(ended, err error) Kind {
 }
 
 // failureKind is the meaning of one failed attempt.
-func failureKind(f *retry.Failure) Kind {
+func failureKind(f *retry.Failure) ErrorKind {
 	var answer *Answer
 	if errors.As(f.Err, &answer) {
 		return answer.Kind

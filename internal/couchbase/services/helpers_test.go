@@ -247,7 +247,7 @@ func all(r *Rows) []string {
 	return rows
 }
 
-func kindOf(err error) Kind {
+func kindOf(err error) ErrorKind {
 	var e *Error
 	if !errors.As(err, &e) {
 		return KindOther

@@ -27,7 +27,7 @@ func judgeAnalytics(r *Request, a *Answer) (verdict, bool) {
 	return v, true
 }
 
-func analyticsKind(code uint32) Kind {
+func analyticsKind(code uint32) ErrorKind {
 	switch code {
 	case 21002:
 		return KindAmbiguousTimeout

@@ -32,7 +32,7 @@ func judgeManagement(r *Request, a *Answer) (verdict, bool) {
 }
 
 // managementKind is the meaning of an answer's text, which is in lower case.
-func managementKind(status int, text string) Kind {
+func managementKind(status int, text string) ErrorKind {
 	exists := strings.Contains(text, "already exists")
 	missing := strings.Contains(text, "not found")
 	switch {

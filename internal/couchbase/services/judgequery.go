@@ -55,7 +55,7 @@ func mayHaveRun(code uint32) bool {
 }
 
 // queryKind is the meaning of an entry's code.
-func queryKind(e *Entry) Kind {
+func queryKind(e *Entry) ErrorKind {
 	switch c := e.Code; {
 	case c == 1065 || c == 1197:
 		return KindFeatureNotAvailable
@@ -92,7 +92,7 @@ func isIndexNotFound(message string) bool {
 }
 
 // dmlKind is the meaning of an error in changing documents: the key-value error stands in the reason.
-func dmlKind(e *Entry) Kind {
+func dmlKind(e *Entry) ErrorKind {
 	code, _ := e.Reason["code"].(float64)
 	switch {
 	case code == 12033 || strings.Contains(strings.ToLower(e.Message), "cas mismatch"):

@@ -1,11 +1,11 @@
 package services
 
-// Kind is the meaning of an error, for the errors that applications compare with.
-type Kind uint8
+// ErrorKind is the meaning of an error, for the errors that applications compare with.
+type ErrorKind uint8
 
 // The kinds.
 const (
-	KindOther Kind = iota // none of the others
+	KindOther ErrorKind = iota // none of the others
 	KindAmbiguousTimeout
 	KindUnambiguousTimeout
 	KindRequestCancelled
@@ -91,4 +91,4 @@ var kindNames = [...]string{
 }
 
 // String returns the kind in words.
-func (k Kind) String() string { return kindNames[k] }
+func (k ErrorKind) String() string { return kindNames[k] }

@@ -26,6 +26,6 @@ type Offer struct {
 type NotOpen struct {
 	// Kind is the meaning of Err. A client whose credentials are refused (KindAuthenticationFailure) or that is closed (KindClosed)
 	// says so at once; everything else is waited for.
-	Kind Kind
+	Kind ErrorKind
 	Err  error // nil: nothing failed yet
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // notOpenNodes has no map.
-type notOpenNodes struct{ kind Kind }
+type notOpenNodes struct{ kind ErrorKind }
 
 func (n notOpenNodes) Offering(clustermap.Service, string) Offer {
 	return Offer{NotOpen: &NotOpen{Kind: n.kind, Err: io.ErrNoProgress}}
@@ -22,9 +22,9 @@ func (notOpenNodes) Can(string, string) bool { return false }
 func TestWithoutAMap(t *testing.T) {
 	cases := []struct {
 		name  string
-		kind  Kind
-		want  Kind
-		cause Kind
+		kind  ErrorKind
+		want  ErrorKind
+		cause ErrorKind
 		took  time.Duration
 	}{
 		{"a map is waited for", KindOther, KindUnambiguousTimeout, KindOther, 10 * time.Second},

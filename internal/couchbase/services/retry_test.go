@@ -30,8 +30,8 @@ func TestAnswersThatAreRetried(t *testing.T) {
 		service clustermap.Service
 		status  int
 		body    string
-		want    string // the reason; "": not retried
-		kind    Kind   // of the error, where it is not retried
+		want    string    // the reason; "": not retried
+		kind    ErrorKind // of the error, where it is not retried
 	}{
 		{"query 4040: no such prepared statement", clustermap.Query, 404, entry(`{"code":4040,"msg":"m"}`), prepared, 0},
 		{"query 4050: the name is not recognized", clustermap.Query, 500, entry(`{"code":4050,"msg":"m"}`), prepared, 0},
@@ -121,7 +121,7 @@ func TestManagementAnswers(t *testing.T) {
 		status       int
 		body         string
 		retried      bool
-		kind         Kind
+		kind         ErrorKind
 	}{
 		{"503 of a GET is temporary", "GET", clustermap.Management, 503, "", true, 0},
 		{"503 of a GET of the search service's management is as any other", "GET", clustermap.Search, 503, "", true, 0},

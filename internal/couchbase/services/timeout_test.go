@@ -20,8 +20,8 @@ func TestTimeoutsAreAmbiguousByTheAttemptsThatWereMade(t *testing.T) {
 		name        string
 		node        http.HandlerFunc
 		idempotency retry.Idempotency
-		kind        Kind
-		cause       Kind
+		kind        ErrorKind
+		cause       ErrorKind
 	}{
 		{"no answer, read only", silent, retry.ReadOnly, KindUnambiguousTimeout, KindOther},
 		{"no answer, not idempotent", silent, retry.NotIdempotent, KindAmbiguousTimeout, KindOther},
@@ -113,7 +113,7 @@ func TestTheEndOfTheContextClosesTheRequest(t *testing.T) {
 }
 
 func TestTheTimeoutEndsTheReadingOfRows(t *testing.T) {
-	for idempotency, kind := range map[retry.Idempotency]Kind{
+	for idempotency, kind := range map[retry.Idempotency]ErrorKind{
 		retry.ReadOnly: KindUnambiguousTimeout, retry.NotIdempotent: KindAmbiguousTimeout,
 	} {
 		bubble(t, func(t *testing.T, cluster *fakeCluster) {

@@ -430,7 +430,7 @@ func TestPing(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		node http.HandlerFunc
-		kind Kind
+		kind ErrorKind
 		took time.Duration
 	}{
 		"a node that does not answer":      {silent, KindUnambiguousTimeout, time.Second},

@@ -47,14 +47,14 @@ func TestCheckOutAndCheckInOfAnIdleConnectionDoNotAllocate(t *testing.T) {
 
 func TestSelectDoesNotAllocate(t *testing.T) {
 	c := &Cluster{}
-	d := &topology.Description{Kind: topology.ReplicaSetWithPrimary}
+	d := &topology.Description{Type: topology.ReplicaSetWithPrimary}
 	snapshot := &Snapshot{Description: d}
 	for i, address := range []string{addrA, addrB, addrC} {
 		kind := topology.RSSecondary
 		if i == 0 {
 			kind = topology.RSPrimary
 		}
-		d.Servers = append(d.Servers, &topology.Server{Address: address, Kind: kind, HasRTT: true, MaxWireVersion: 25})
+		d.Servers = append(d.Servers, &topology.Server{Address: address, Type: kind, HasRTT: true, MaxWireVersion: 25})
 		snapshot.servers = append(snapshot.servers, &Server{address: address})
 	}
 	c.snapshot.Store(snapshot)

@@ -197,9 +197,9 @@ func pass(t *testing.T, d time.Duration) {
 	synctest.Wait()
 }
 
-func kindOf(c *Cluster, address string) topology.ServerKind {
+func kindOf(c *Cluster, address string) topology.ServerType {
 	if d := c.Snapshot().Description.Server(address); d != nil {
-		return d.Kind
+		return d.Type
 	}
 	return topology.Unknown
 }

@@ -311,11 +311,11 @@ func TestAServerThatLeftIsATargetOfUnknownKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())
-		if got := s.cluster.TargetOf(s); got.Server != s || got.Description.Kind != topology.Standalone || got.Topology == nil {
+		if got := s.cluster.TargetOf(s); got.Server != s || got.Description.Type != topology.Standalone || got.Topology == nil {
 			t.Errorf("%+v", got)
 		}
 		left := newServer(s.cluster, addrB)
-		if got := s.cluster.TargetOf(left); got.Server != left || got.Description == nil || got.Description.Kind != topology.Unknown ||
+		if got := s.cluster.TargetOf(left); got.Server != left || got.Description == nil || got.Description.Type != topology.Unknown ||
 			got.Description.Address != addrB || got.Topology == nil {
 			t.Errorf("%+v", got)
 		}

@@ -75,7 +75,7 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (err error) {
 	c.Description = description
 	s.pool.joinService(c)
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
-	if hello.login == nil || description.Kind == topology.RSArbiter && !cfg.AuthArbiters { // most arbiters know no users
+	if hello.login == nil || description.Type == topology.RSArbiter && !cfg.AuthArbiters { // most arbiters know no users
 		return nil
 	}
 	return s.login(ctx, c, o, hello.login, speculative)

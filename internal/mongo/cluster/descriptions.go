@@ -10,7 +10,7 @@ import (
 // serverDescription returns a server description in the type of the official events.
 func serverDescription(s *topology.Server) event.ServerDescription {
 	d := event.ServerDescription{
-		Addr: address.Address(s.Address), CanonicalAddr: address.Address(s.Address), Kind: s.Kind.String(),
+		Addr: address.Address(s.Address), CanonicalAddr: address.Address(s.Address), Kind: s.Type.String(),
 		Arbiters: s.Arbiters, Hosts: s.Hosts, Passives: s.Passives, Members: members(s), Primary: address.Address(s.Primary),
 		Compression: s.Compression, ElectionID: s.ElectionID, HelloOK: s.HelloOK, LastWriteTime: s.LastWriteDate,
 		MaxBatchCount: uint32(s.MaxBatchCount), MaxDocumentSize: uint32(s.MaxDocumentSize), MaxMessageSize: uint32(s.MaxMessageSize),
@@ -49,7 +49,7 @@ func topologyDescription(d *topology.Description) event.TopologyDescription {
 		servers[i] = serverDescription(s)
 	}
 	return event.TopologyDescription{
-		Servers: servers, SetName: d.SetName, Kind: d.Kind.String(),
+		Servers: servers, SetName: d.SetName, Kind: d.Type.String(),
 		SessionTimeoutMinutes: d.SessionTimeoutMinutes, CompatibilityErr: d.CompatibilityError,
 	}
 }

@@ -198,8 +198,8 @@ func TestAfterCloseNothingIsLearned(t *testing.T) {
 		c.Close()
 		before := c.Snapshot()
 		c.ConnectionFailed(s, conn, &IOError{Address: addrA, Err: io.EOF})
-		c.handshakeSucceeded(s, s.pool.generation(bson.NilObjectID), &topology.Server{Address: addrA, Kind: topology.Mongos})
-		c.checkSucceeded(s, &topology.Server{Address: addrA, Kind: topology.Mongos})
+		c.handshakeSucceeded(s, s.pool.generation(bson.NilObjectID), &topology.Server{Address: addrA, Type: topology.Mongos})
+		c.checkSucceeded(s, &topology.Server{Address: addrA, Type: topology.Mongos})
 		if c.checkFailed(s, errDown) {
 			t.Error("another check is due")
 		}
@@ -222,7 +222,7 @@ func TestASelectionLooksOnceMoreWhenItsTimeIsOver(t *testing.T) {
 			return err
 		})
 		unsettled(t, "the selection", selecting)
-		d := &topology.Server{Address: addrA, Kind: topology.Standalone, MaxWireVersion: 21, HasRTT: true}
+		d := &topology.Server{Address: addrA, Type: topology.Standalone, MaxWireVersion: 21, HasRTT: true}
 		came := topology.Apply(s.cluster.Snapshot().Description, d)
 		// Nobody is told of it, as if the telling were late.
 		s.cluster.snapshot.Store(&Snapshot{Description: came, servers: []*Server{s}, changed: make(chan struct{})})

@@ -68,7 +68,7 @@ func TestNextReadsAHelloThatWasNotRequested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(described) != 3 || described[0].Kind != topology.RSPrimary || described[1].Kind != topology.RSSecondary ||
+		if len(described) != 3 || described[0].Type != topology.RSPrimary || described[1].Type != topology.RSSecondary ||
 			len(described[2].Hosts) != 2 {
 			t.Errorf("described as %+v", described)
 		}

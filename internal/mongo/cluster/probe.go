@@ -16,7 +16,7 @@ const probeInterval = 250 * time.Millisecond
 // handshake"), so that an election is found between two checks. A member whose monitor streams tells it by itself. One
 // that is Unknown, or whose pool is paused, is left to its monitor, which alone may make the pool ready.
 func (c *Cluster) probe(s *Snapshot) {
-	if s.Description.Kind != topology.ReplicaSetNoPrimary {
+	if s.Description.Type != topology.ReplicaSetNoPrimary {
 		return
 	}
 	for i, server := range s.servers {

@@ -158,7 +158,7 @@ func TestAFailureOfARemovedServerIsIgnored(t *testing.T) {
 			t.Error("a removed server changes the topology")
 		}
 		target := c.TargetOf(s)
-		if target.Server != s || target.Description.Kind != topology.Unknown {
+		if target.Server != s || target.Description.Type != topology.Unknown {
 			t.Errorf("its target is %+v", target)
 		}
 		s.CheckIn(conn)

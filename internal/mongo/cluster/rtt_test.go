@@ -125,8 +125,8 @@ func TestTheAverageGoesOnWhenAServerChangesItsType(t *testing.T) {
 		p.set(func(p *peer) { p.hello = member(false, addrA) })
 		pass(t, c.cfg.HeartbeatInterval)
 		s := c.Snapshot().Description.Servers[0]
-		if want := 50 * time.Millisecond; s.Kind != topology.RSSecondary || s.RTT != want || s.MinRTT != 40*time.Millisecond {
-			t.Errorf("%v: the average is %v, want %v, the minimum %v", s.Kind, s.RTT, want, s.MinRTT)
+		if want := 50 * time.Millisecond; s.Type != topology.RSSecondary || s.RTT != want || s.MinRTT != 40*time.Millisecond {
+			t.Errorf("%v: the average is %v, want %v, the minimum %v", s.Type, s.RTT, want, s.MinRTT)
 		}
 	})
 }

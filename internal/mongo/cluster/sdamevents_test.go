@@ -202,7 +202,7 @@ func TestWithoutAListenerNothingIsMadeForTheEvents(t *testing.T) {
 func TestTheDescriptionOfAnEvent(t *testing.T) {
 	set, minutes := int64(7), int64(30)
 	d := serverDescription(&topology.Server{
-		Address: addrA, Kind: topology.RSPrimary, Me: "me:1", Hosts: []string{"h:1"}, Passives: []string{"p:1"}, Arbiters: []string{"a:1"},
+		Address: addrA, Type: topology.RSPrimary, Me: "me:1", Hosts: []string{"h:1"}, Passives: []string{"p:1"}, Arbiters: []string{"a:1"},
 		SetName: "rs", SetVersion: &set, ElectionID: [12]byte{1}, Primary: "h:1", TopologyVersion: &topology.TopologyVersion{ProcessID: [12]byte{2}, Counter: 3},
 		SessionTimeoutMinutes: &minutes, LastWriteDate: time.Unix(9, 0), MinWireVersion: 1, MaxWireVersion: 2, MaxDocumentSize: 3, MaxMessageSize: 4,
 		MaxBatchCount: 5, HelloOK: true, ReadOnly: true, ServiceID: [12]byte{4}, Compression: []string{"zlib"},

@@ -26,7 +26,7 @@ type SRVPolling struct {
 func (c *Cluster) pollSRV(ctx context.Context, p *SRVPolling) {
 	for interval := SRVInterval; sleep(ctx, interval, nil); {
 		description := c.snapshot.Load().Description
-		if description.Kind != topology.UnknownTopology && description.Kind != topology.Sharded {
+		if description.Type != topology.UnknownTopology && description.Type != topology.Sharded {
 			return
 		}
 		hosts, err := p.lookUp(ctx, c.cfg.ConnectTimeout)

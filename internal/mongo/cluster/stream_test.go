@@ -325,7 +325,7 @@ func TestAnErrorReplyEndsTheStream(t *testing.T) {
 		s.become(bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 91}, {Key: "errmsg", Value: "shutting down"}})
 		synctest.Wait()
 		if d := c.Snapshot().Description.Servers[0]; d.Known() || d.Error == nil {
-			t.Errorf("the server is %v, error %v", d.Kind, d.Error)
+			t.Errorf("the server is %v, error %v", d.Type, d.Error)
 		}
 		dialed := s.dials()
 		s.become(standalone())

@@ -60,22 +60,22 @@ func TestPublishedChoiceInTheLatencyWindow(t *testing.T) {
 
 func (spec *windowSpec) snapshot(t *testing.T) *Snapshot {
 	t.Helper()
-	kinds := map[string]topology.Kind{"Sharded": topology.Sharded, "ReplicaSetWithPrimary": topology.ReplicaSetWithPrimary}
-	roles := map[string]topology.ServerKind{
+	kinds := map[string]topology.Type{"Sharded": topology.Sharded, "ReplicaSetWithPrimary": topology.ReplicaSetWithPrimary}
+	roles := map[string]topology.ServerType{
 		"Mongos": topology.Mongos, "RSPrimary": topology.RSPrimary, "RSSecondary": topology.RSSecondary,
 	}
-	d := &topology.Description{Kind: kinds[spec.Topology.Type]}
+	d := &topology.Description{Type: kinds[spec.Topology.Type]}
 	s := &Snapshot{Description: d}
 	busy := make(map[string]int64)
 	for _, state := range spec.State {
 		busy[state.Address] = state.Operations
 	}
 	for _, server := range spec.Topology.Servers {
-		if d.Kind == 0 || roles[server.Type] == 0 {
+		if d.Type == 0 || roles[server.Type] == 0 {
 			t.Fatalf("a %s in a topology %s is not supported", server.Type, spec.Topology.Type)
 		}
 		d.Servers = append(d.Servers, &topology.Server{
-			Address: server.Address, Kind: roles[server.Type],
+			Address: server.Address, Type: roles[server.Type],
 			RTT: time.Duration(server.RTT) * time.Millisecond, HasRTT: true, MaxWireVersion: topology.MaxWireVersion,
 		})
 		next := &Server{address: server.Address}

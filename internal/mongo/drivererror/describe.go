@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-var topologyKinds = map[topology.Kind]description.TopologyKind{
+var topologyKinds = map[topology.Type]description.TopologyKind{
 	topology.Single:                description.TopologyKindSingle,
 	topology.ReplicaSetNoPrimary:   description.TopologyKindReplicaSetNoPrimary,
 	topology.ReplicaSetWithPrimary: description.TopologyKindReplicaSetWithPrimary,
@@ -19,7 +19,7 @@ var topologyKinds = map[topology.Kind]description.TopologyKind{
 	topology.LoadBalanced:          description.TopologyKindLoadBalanced,
 }
 
-var serverKinds = map[topology.ServerKind]description.ServerKind{
+var serverKinds = map[topology.ServerType]description.ServerKind{
 	topology.Standalone:   description.ServerKindStandalone,
 	topology.Mongos:       description.ServerKindMongos,
 	topology.RSPrimary:    description.ServerKindRSPrimary,
@@ -36,7 +36,7 @@ func describe(d *topology.Description) description.Topology {
 		return description.Topology{}
 	}
 	t := description.Topology{
-		SetName: d.SetName, Kind: topologyKinds[d.Kind], SessionTimeoutMinutes: d.SessionTimeoutMinutes, CompatibilityErr: d.CompatibilityError,
+		SetName: d.SetName, Kind: topologyKinds[d.Type], SessionTimeoutMinutes: d.SessionTimeoutMinutes, CompatibilityErr: d.CompatibilityError,
 	}
 	for _, s := range d.Servers {
 		t.Servers = append(t.Servers, describeServer(s))
@@ -46,7 +46,7 @@ func describe(d *topology.Description) description.Topology {
 
 func describeServer(s *topology.Server) description.Server {
 	is := description.Server{
-		Addr: address.Address(s.Address), CanonicalAddr: address.Address(s.Me), Primary: address.Address(s.Primary), Kind: serverKinds[s.Kind],
+		Addr: address.Address(s.Address), CanonicalAddr: address.Address(s.Me), Primary: address.Address(s.Primary), Kind: serverKinds[s.Type],
 		LastError: s.Error, AverageRTT: s.RTT, AverageRTTSet: s.HasRTT,
 		Hosts: s.Hosts, Passives: s.Passives, Arbiters: s.Arbiters, SetName: s.SetName, ElectionID: s.ElectionID, Tags: s.Tags,
 		SessionTimeoutMinutes: s.SessionTimeoutMinutes, LastWriteTime: s.LastWriteDate, LastUpdateTime: s.LastUpdateTime,

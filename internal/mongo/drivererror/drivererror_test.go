@@ -39,7 +39,7 @@ func TestAnErrorReplyHasTheFieldsOfADriverError(t *testing.T) {
 }
 
 func TestOnlyTheTypeThatIsAskedForIsSet(t *testing.T) {
-	d := &topology.Description{Kind: topology.Sharded, Servers: []*topology.Server{{Address: "a:1", Kind: topology.Mongos, MaxWireVersion: 21}}}
+	d := &topology.Description{Type: topology.Sharded, Servers: []*topology.Server{{Address: "a:1", Type: topology.Mongos, MaxWireVersion: 21}}}
 	var selection xtopology.ServerSelectionError
 	if !AsSelection(&selection, d, context.Canceled) || selection.Desc.Kind.String() != "Sharded" || len(selection.Desc.Servers) != 1 ||
 		selection.Desc.Servers[0].Addr != "a:1" || selection.Desc.Servers[0].WireVersion.Max != 21 || !errors.Is(selection, context.Canceled) {

@@ -94,7 +94,7 @@ func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 		return true, false
 	case s.MaxWireVersion >= labellingWireVersion:
 		return false, false
-	case !r.OK && labelledByClient(r.Code), s.Kind != topology.Mongos && labelledByClient(r.writeConcernCode()):
+	case !r.OK && labelledByClient(r.Code), s.Type != topology.Mongos && labelledByClient(r.writeConcernCode()):
 		return true, true
 	default:
 		return false, false

@@ -281,11 +281,11 @@ func TestWhichServersSupportRetries(t *testing.T) {
 		server      topology.Server
 		read, write bool
 	}{
-		{"a member from 3.6 on", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6, SessionTimeoutMinutes: &minutes}, true, true},
-		{"a mongos", topology.Server{Kind: topology.Mongos, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, true},
-		{"an older one", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 5, SessionTimeoutMinutes: &minutes}, false, false},
-		{"one without sessions", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6}, true, false},
-		{"a standalone", topology.Server{Kind: topology.Standalone, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, false},
+		{"a member from 3.6 on", topology.Server{Type: topology.RSPrimary, MaxWireVersion: 6, SessionTimeoutMinutes: &minutes}, true, true},
+		{"a mongos", topology.Server{Type: topology.Mongos, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, true},
+		{"an older one", topology.Server{Type: topology.RSPrimary, MaxWireVersion: 5, SessionTimeoutMinutes: &minutes}, false, false},
+		{"one without sessions", topology.Server{Type: topology.RSPrimary, MaxWireVersion: 6}, true, false},
+		{"a standalone", topology.Server{Type: topology.Standalone, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, false},
 		{"a server that is Unknown, to which the operation is pinned", *topology.NewUnknown("a:1", errors.New("down"), nil), true, true},
 		{"a load balancer, of which nothing is known", *topology.NewLoadBalancer("a:1"), true, true},
 	} {

@@ -59,7 +59,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 		return nil, err
 	}
 	b = r.appendSession(b)
-	if now := r.clock.document(r.session); now != nil && conn.Description.Kind != topology.Standalone {
+	if now := r.clock.document(r.session); now != nil && conn.Description.Type != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
 	b = appendReadPreference(b, r.op, t)
@@ -120,7 +120,7 @@ var primaryPreferred = readpref.PrimaryPreferred()
 // every mode except primary is sent unchanged; hedge only to a mongos. A write has one only if it is an aggregation.
 func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	writesOutput := op.Selection != nil && op.Selection.WritesOutput
-	if (op.Kind == Write && !writesOutput) || t.Description.Kind == topology.Standalone {
+	if (op.Kind == Write && !writesOutput) || t.Description.Type == topology.Standalone {
 		return b
 	}
 	rp := op.ReadPreference
@@ -128,7 +128,7 @@ func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 		rp = nil
 	}
 	if rp == nil || rp.Mode() == readpref.PrimaryMode {
-		if t.Topology.Kind != topology.Single || t.Description.Kind == topology.Mongos {
+		if t.Topology.Type != topology.Single || t.Description.Type == topology.Mongos {
 			return b
 		}
 		rp = primaryPreferred
@@ -141,10 +141,10 @@ func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	if staleness, ok := rp.MaxStaleness(); ok && staleness >= 0 { // -1 is none
 		b = wire.AppendInt32(b, "maxStalenessSeconds", int32(staleness/time.Second))
 	}
-	return wire.EndDocument(appendHedge(b, rp, t.Description.Kind), at)
+	return wire.EndDocument(appendHedge(b, rp, t.Description.Type), at)
 }
 
-func appendHedge(b []byte, rp *readpref.ReadPref, server topology.ServerKind) []byte {
+func appendHedge(b []byte, rp *readpref.ReadPref, server topology.ServerType) []byte {
 	enabled := rp.HedgeEnabled() //nolint:staticcheck // deprecated, but supported while it exists
 	if enabled == nil || server != topology.Mongos && server != topology.LoadBalancer {
 		return b

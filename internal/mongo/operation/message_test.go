@@ -146,8 +146,8 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 		name     string
 		kind     Kind
 		rp       *readpref.ReadPref
-		topology topology.Kind
-		server   topology.ServerKind
+		topology topology.Type
+		server   topology.ServerType
 		want     bson.D
 	}{
 		{"none to a standalone", Read, readpref.Secondary(), topology.Single, topology.Standalone, bson.D{}},
@@ -176,7 +176,7 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			op := &Operation{Kind: c.kind, ReadPreference: c.rp}
 			target := cluster.Target{
-				Description: &topology.Server{Kind: c.server}, Topology: &topology.Description{Kind: c.topology},
+				Description: &topology.Server{Type: c.server}, Topology: &topology.Description{Type: c.topology},
 			}
 			got := document(t, func(b []byte) []byte { return appendReadPreference(b, op, target) })
 			if want := text(t, c.want); got != want {
@@ -193,10 +193,10 @@ func TestWhichReadPreferenceTravelsWithAnAggregationThatWrites(t *testing.T) {
 			Kind: Write, ReadPreference: readpref.Secondary(),
 			Selection: &topology.Selection{WritesOutput: true, ReadPref: readpref.Secondary()},
 		}
-		server := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: version}
+		server := &topology.Server{Type: topology.RSPrimary, MaxWireVersion: version}
 		target := cluster.Target{
 			Description: server,
-			Topology:    &topology.Description{Kind: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{server}},
+			Topology:    &topology.Description{Type: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{server}},
 		}
 		if got := document(t, func(b []byte) []byte { return appendReadPreference(b, op, target) }); got != want {
 			t.Errorf("wire version %d: %s, want %s", version, got, want)
@@ -215,7 +215,7 @@ func TestHowLongAMessageMayBe(t *testing.T) {
 	build := func(limit int32) ([]byte, error) {
 		r := on(Generic, Config{})
 		r.op.Command, r.op.Database = fields(wire.AppendInt32(nil, "ping", 1)), "d"
-		d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, MaxMessageSize: limit}
+		d := &topology.Server{Type: topology.RSPrimary, MaxWireVersion: 21, MaxMessageSize: limit}
 		return r.build(t.Context(), cluster.Target{Description: d, Topology: &topology.Description{}}, &cluster.Conn{Description: d}, 3)
 	}
 	message, err := build(0)
@@ -264,7 +264,7 @@ func TestAMessageIsNotBuiltAfterAnErrorOfItsFields(t *testing.T) {
 	defer cancel()
 	r := on(Read, Config{})
 	r.op.Command = fields(wire.AppendInt32(nil, "ping", 1))
-	d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, MinRTT: time.Hour}
+	d := &topology.Server{Type: topology.RSPrimary, MaxWireVersion: 21, MinRTT: time.Hour}
 	message, err := r.build(ctx, cluster.Target{Description: d, Topology: &topology.Description{}}, &cluster.Conn{Description: d}, 3)
 	if message != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%d bytes and %v", len(message), err)

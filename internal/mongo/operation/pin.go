@@ -77,7 +77,7 @@ func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.kept != nil 
 // pinTo pins to the target, and to the connection if it must be kept.
 func (p *Pin) pinTo(target cluster.Target, conn *cluster.Conn) {
 	p.server = target.Server
-	if p.KeepConnection || target.Topology.Kind == topology.LoadBalanced {
+	if p.KeepConnection || target.Topology.Type == topology.LoadBalanced {
 		p.kept = &keptConn{conn: conn, pins: 1}
 		conn.PinnedTo(p.use())
 	}

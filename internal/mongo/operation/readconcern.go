@@ -87,7 +87,7 @@ func (r *run) snapshotConcern(server *topology.Server) (ReadConcern, error) {
 
 // after adds the operation time to the read concern if the session is causally consistent. A standalone has no times.
 func (s *Session) after(c ReadConcern, server *topology.Server) ReadConcern {
-	if s.causal && server.Kind != topology.Standalone {
+	if s.causal && server.Type != topology.Standalone {
 		c.AfterClusterTime = s.operationTime
 	}
 	return c

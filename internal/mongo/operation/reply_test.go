@@ -88,7 +88,7 @@ func TestTheClientAddsRetryableWriteErrorForOldServers(t *testing.T) {
 		name    string
 		reply   bson.D
 		version int32
-		kind    topology.ServerKind
+		kind    topology.ServerType
 		is, add bool
 	}{
 		{"the server's label counts", labelled, 21, topology.RSPrimary, true, false},
@@ -104,7 +104,7 @@ func TestTheClientAddsRetryableWriteErrorForOldServers(t *testing.T) {
 		{"writeErrors get no label", statement, 8, topology.RSPrimary, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			is, add := parsed(t, c.reply).retryableWrite(&topology.Server{MaxWireVersion: c.version, Kind: c.kind})
+			is, add := parsed(t, c.reply).retryableWrite(&topology.Server{MaxWireVersion: c.version, Type: c.kind})
 			if is != c.is || add != c.add {
 				t.Errorf("is %v, add %v; want %v, %v", is, add, c.is, c.add)
 			}

@@ -118,10 +118,10 @@ func (p *memberPin) valid(topo *topology.Description, d *topology.Server, rp *re
 	if now := primaryOf(topo); now != (primaryID{}) && now != p.primary {
 		return false
 	}
-	return samePreference(p.preference, rp) && inMode(d.Kind, rp)
+	return samePreference(p.preference, rp) && inMode(d.Type, rp)
 }
 
-func inMode(kind topology.ServerKind, rp *readpref.ReadPref) bool {
+func inMode(kind topology.ServerType, rp *readpref.ReadPref) bool {
 	mode := orPrimary(rp).Mode()
 	return kind == topology.RSPrimary && mode != readpref.SecondaryMode ||
 		kind == topology.RSSecondary && mode != readpref.PrimaryMode
@@ -142,7 +142,7 @@ func orPrimary(rp *readpref.ReadPref) *readpref.ReadPref {
 
 func primaryOf(d *topology.Description) primaryID {
 	for _, s := range d.Servers {
-		if s.Kind == topology.RSPrimary {
+		if s.Type == topology.RSPrimary {
 			return primaryID{address: s.Address, election: s.ElectionID}
 		}
 	}
@@ -221,7 +221,7 @@ func (h *heldConn) release() {
 
 // sharesConnection reports whether the attempt uses the connection to the primary that its request keeps.
 func (r *run) sharesConnection(t cluster.Target) bool {
-	return r.op.Request != nil && t.Description.Kind == topology.RSPrimary
+	return r.op.Request != nil && t.Description.Type == topology.RSPrimary
 }
 
 // onShared makes the attempt on the connection that the request keeps.
@@ -245,7 +245,7 @@ func (r *run) inRequest() bool {
 	if r.op.Request == nil || r.op.Kind == Write || r.transactional {
 		return false
 	}
-	kind := r.cfg.Cluster.Snapshot().Description.Kind
+	kind := r.cfg.Cluster.Snapshot().Description.Type
 	return kind == topology.ReplicaSetNoPrimary || kind == topology.ReplicaSetWithPrimary || kind == topology.UnknownTopology
 }
 

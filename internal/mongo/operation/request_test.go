@@ -21,7 +21,7 @@ func TestAPinOfARequestIsValid(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		pinned, now *readpref.ReadPref
-		kind        topology.ServerKind
+		kind        topology.ServerType
 		primary     primaryID
 		want        bool
 	}{
@@ -43,11 +43,11 @@ func TestAPinOfARequestIsValid(t *testing.T) {
 		"the same primary in another term":      {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, primaryID{"p:1", term(2)}, false},
 		"no primary at the moment":              {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, primaryID{}, true},
 	} {
-		member := &topology.Server{Address: "m:1", Kind: c.kind}
-		topo := &topology.Description{Kind: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{member}}
+		member := &topology.Server{Address: "m:1", Type: c.kind}
+		topo := &topology.Description{Type: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{member}}
 		if c.primary != (primaryID{}) && c.kind != topology.RSPrimary {
 			topo.Servers = append(topo.Servers, &topology.Server{
-				Address: c.primary.address, Kind: topology.RSPrimary, ElectionID: c.primary.election,
+				Address: c.primary.address, Type: topology.RSPrimary, ElectionID: c.primary.election,
 			})
 		}
 		pin := memberPin{address: "m:1", preference: c.pinned, primary: first}

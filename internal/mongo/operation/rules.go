@@ -32,13 +32,13 @@ func (r *run) refuse(supported bool) retry.StopReason {
 // only a connection shows, always do (Load Balancer specification). An Unknown server, to which the operation is pinned, is
 // not judged: the checkout has the error that made it Unknown.
 func (r *run) supported(s *topology.Server) bool {
-	if s.Kind == topology.LoadBalancer || !s.Known() {
+	if s.Type == topology.LoadBalancer || !s.Known() {
 		return true
 	}
 	if s.MaxWireVersion < retryableWireVersion {
 		return false
 	}
-	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
+	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Type != topology.Standalone)
 }
 
 // RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.

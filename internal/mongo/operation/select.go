@@ -56,7 +56,7 @@ func (r *run) avoid(t cluster.Target, f *retry.Failure) {
 	case r.requested:
 		r.otherFailures++
 		return
-	case t.Topology.Kind == topology.Sharded, r.cfg.Retarget && f.Reason == retry.ReasonOverloaded,
+	case t.Topology.Type == topology.Sharded, r.cfg.Retarget && f.Reason == retry.ReasonOverloaded,
 		f.Reason == retry.ReasonAttemptTimeout, f.Reason == retry.ReasonCircuitBreakerOpen:
 	default:
 		return

@@ -88,7 +88,7 @@ func (r *Runner) StartSession(o SessionOptions) *Session {
 // Balancer specification, "Driver Sessions").
 func sessionTimeout(d *topology.Description, minutes *int64) (time.Duration, bool) {
 	switch {
-	case d.Kind == topology.LoadBalanced:
+	case d.Type == topology.LoadBalanced:
 		return neverExpires, true
 	case minutes == nil:
 		return 0, false

@@ -126,7 +126,7 @@ func TestTheReadConcernOfACommandInASession(t *testing.T) {
 		}
 	}
 	standalone := &run{op: &Operation{ReadConcern: none}, session: causal}
-	if got, _ := standalone.readConcern(&topology.Server{Kind: topology.Standalone}); got != (ReadConcern{}) {
+	if got, _ := standalone.readConcern(&topology.Server{Type: topology.Standalone}); got != (ReadConcern{}) {
 		t.Errorf("on a standalone: %+v", got)
 	}
 	old := &run{op: new(Operation), session: snapshot}

@@ -40,7 +40,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 		r.startAgain = true
 		t := &r.session.transaction
 		t.state = transactionInProgress
-		sharded := conn.Description.Kind == topology.Mongos || target.Topology.Kind == topology.LoadBalanced
+		sharded := conn.Description.Type == topology.Mongos || target.Topology.Type == topology.LoadBalanced
 		if sharded {
 			t.pin.Transaction = true
 			t.pin.pinTo(target, conn)

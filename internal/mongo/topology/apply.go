@@ -12,7 +12,7 @@ func Apply(d *Description, s *Server) *Description {
 	if i < 0 || compareTopologyVersion(d.Servers[i].TopologyVersion, s.TopologyVersion) > 0 {
 		return d
 	}
-	if d.Kind == LoadBalanced && s.Kind != LoadBalancer {
+	if d.Type == LoadBalanced && s.Type != LoadBalancer {
 		return d // the hello of a service does not describe the load balancer
 	}
 	next := d.clone()
@@ -24,13 +24,13 @@ func Apply(d *Description, s *Server) *Description {
 
 // transition is SDAM's "TopologyType table", with one case for each column. s is already in d.Servers, at index i.
 func (d *Description) transition(s *Server, i int) {
-	switch d.Kind {
+	switch d.Type {
 	case UnknownTopology:
 		d.updateUnknown(s)
 	case Single:
 		d.verifySetName(s, i)
 	case Sharded:
-		if s.Known() && s.Kind != Mongos {
+		if s.Known() && s.Type != Mongos {
 			d.remove(s.Address)
 		}
 	case ReplicaSetNoPrimary:
@@ -42,13 +42,13 @@ func (d *Description) transition(s *Server, i int) {
 }
 
 func (d *Description) updateUnknown(s *Server) {
-	switch s.Kind {
+	switch s.Type {
 	case Standalone:
 		d.updateUnknownWithStandalone(s)
 	case Mongos:
-		d.Kind = Sharded
+		d.Type = Sharded
 	case RSPrimary, RSSecondary, RSArbiter, RSOther:
-		d.Kind = ReplicaSetNoPrimary
+		d.Type = ReplicaSetNoPrimary
 		d.updateNoPrimary(s)
 	case Unknown, PossiblePrimary, RSGhost, LoadBalancer:
 	}
@@ -58,7 +58,7 @@ func (d *Description) updateUnknown(s *Server) {
 // mistake in the configuration, so it is removed.
 func (d *Description) updateUnknownWithStandalone(s *Server) {
 	if d.seeds == 1 {
-		d.Kind = Single
+		d.Type = Single
 		return
 	}
 	d.remove(s.Address)
@@ -77,7 +77,7 @@ func (d *Description) verifySetName(s *Server, i int) {
 // derive sets the fields that depend on all servers.
 func (d *Description) derive() {
 	d.CompatibilityError = nil
-	if d.Kind != LoadBalanced {
+	if d.Type != LoadBalanced {
 		d.CompatibilityError = incompatibility(d.Servers)
 	}
 	d.SessionTimeoutMinutes = leastSessionTimeout(d.Servers)
@@ -101,8 +101,8 @@ func leastSessionTimeout(servers []*Server) *int64 {
 }
 
 // PoolReady reports whether the connection pool of the server at addr is to be ready after a successful check: SDAM,
-// "Connection Pool Management". On a direct connection the pool is ready for any known kind of server.
+// "Connection Pool Management". On a direct connection the pool is ready for any known type of server.
 func (d *Description) PoolReady(addr string) bool {
 	s := d.Server(addr)
-	return s != nil && (s.DataBearing() || d.Kind == Single && s.Known())
+	return s != nil && (s.DataBearing() || d.Type == Single && s.Known())
 }

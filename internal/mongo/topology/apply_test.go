@@ -24,8 +24,8 @@ func start(t testing.TB, cfg Config, servers ...*Server) *Description {
 }
 
 // member is a member of the replica set rs with a supported wire version.
-func member(addr string, kind ServerKind, hosts ...string) *Server {
-	return &Server{Address: addr, Kind: kind, SetName: "rs", Hosts: hosts, MaxWireVersion: 21}
+func member(addr string, kind ServerType, hosts ...string) *Server {
+	return &Server{Address: addr, Type: kind, SetName: "rs", Hosts: hosts, MaxWireVersion: 21}
 }
 
 func rs(seeds ...string) Config { return Config{Seeds: seeds, SetName: "rs"} }
@@ -53,14 +53,14 @@ func TestApplyReturnsTheSameDescriptionIfTheServerIsIgnored(t *testing.T) {
 	current := &TopologyVersion{ProcessID: process, Counter: 5}
 	versioned := with(member("a", RSPrimary, "a"), func(s *Server) { s.TopologyVersion = current })
 	d := start(t, rs("a"), versioned)
-	balanced := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer})
+	balanced := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Type: LoadBalancer})
 	for name, c := range map[string]struct {
 		d *Description
 		s *Server
 	}{
 		"a server that is not in the topology": {d, member("z", RSPrimary, "z")},
 		"an older topologyVersion":             {d, with(member("a", RSSecondary, "a"), version(process, 4))},
-		"a mongos behind the load balancer":    {balanced, &Server{Address: "a", Kind: Mongos}},
+		"a mongos behind the load balancer":    {balanced, &Server{Address: "a", Type: Mongos}},
 		"a failure behind the load balancer":   {balanced, NewUnknown("a", errConnection, nil)},
 	} {
 		if Apply(c.d, c.s) != c.d {
@@ -83,45 +83,45 @@ func version(id bson.ObjectID, counter int64) func(*Server) {
 	return func(s *Server) { s.TopologyVersion = &TopologyVersion{ProcessID: id, Counter: counter} }
 }
 
-// TestTopologyTypeTable checks SDAM's "TopologyType table": the next topology type for each kind of server, and
+// TestTopologyTypeTable checks SDAM's "TopologyType table": the next topology type for each type of server, and
 // whether the server is kept.
 func TestTopologyTypeTable(t *testing.T) {
 	type outcome struct {
-		kind  Kind
+		kind  Type
 		stays bool
 	}
 	tables := map[string]struct {
 		d    *Description
-		want map[ServerKind]outcome
+		want map[ServerType]outcome
 	}{
-		"Unknown": {start(t, Config{Seeds: []string{"a", "b"}}), map[ServerKind]outcome{
+		"Unknown": {start(t, Config{Seeds: []string{"a", "b"}}), map[ServerType]outcome{
 			Unknown: {UnknownTopology, true}, Standalone: {UnknownTopology, false}, Mongos: {Sharded, true},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetNoPrimary, true},
 			RSArbiter: {ReplicaSetNoPrimary, true}, RSOther: {ReplicaSetNoPrimary, true}, RSGhost: {UnknownTopology, true},
 		}},
-		"Unknown, one seed": {start(t, Config{Seeds: []string{"a"}}), map[ServerKind]outcome{
+		"Unknown, one seed": {start(t, Config{Seeds: []string{"a"}}), map[ServerType]outcome{
 			Standalone: {Single, true}, Mongos: {Sharded, true}, RSPrimary: {ReplicaSetWithPrimary, true},
 		}},
-		"Sharded": {start(t, Config{Seeds: []string{"a", "b"}}, &Server{Address: "b", Kind: Mongos}), map[ServerKind]outcome{
+		"Sharded": {start(t, Config{Seeds: []string{"a", "b"}}, &Server{Address: "b", Type: Mongos}), map[ServerType]outcome{
 			Unknown: {Sharded, true}, Standalone: {Sharded, false}, Mongos: {Sharded, true}, RSPrimary: {Sharded, false},
 			RSSecondary: {Sharded, false}, RSArbiter: {Sharded, false}, RSOther: {Sharded, false}, RSGhost: {Sharded, false},
 		}},
-		"ReplicaSetNoPrimary": {start(t, rs("a", "b")), map[ServerKind]outcome{
+		"ReplicaSetNoPrimary": {start(t, rs("a", "b")), map[ServerType]outcome{
 			Unknown: {ReplicaSetNoPrimary, true}, Standalone: {ReplicaSetNoPrimary, false}, Mongos: {ReplicaSetNoPrimary, false},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetNoPrimary, true},
 			RSArbiter: {ReplicaSetNoPrimary, true}, RSOther: {ReplicaSetNoPrimary, true}, RSGhost: {ReplicaSetNoPrimary, true},
 		}},
-		"ReplicaSetWithPrimary, its primary": {start(t, rs("a", "b"), member("a", RSPrimary, "a", "b")), map[ServerKind]outcome{
+		"ReplicaSetWithPrimary, its primary": {start(t, rs("a", "b"), member("a", RSPrimary, "a", "b")), map[ServerType]outcome{
 			Unknown: {ReplicaSetNoPrimary, true}, Standalone: {ReplicaSetNoPrimary, false}, Mongos: {ReplicaSetNoPrimary, false},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetNoPrimary, true},
 			RSArbiter: {ReplicaSetNoPrimary, true}, RSOther: {ReplicaSetNoPrimary, true}, RSGhost: {ReplicaSetNoPrimary, true},
 		}},
-		"ReplicaSetWithPrimary, another member": {start(t, rs("a", "b"), member("b", RSPrimary, "a", "b")), map[ServerKind]outcome{
+		"ReplicaSetWithPrimary, another member": {start(t, rs("a", "b"), member("b", RSPrimary, "a", "b")), map[ServerType]outcome{
 			Unknown: {ReplicaSetWithPrimary, true}, Standalone: {ReplicaSetWithPrimary, false}, Mongos: {ReplicaSetWithPrimary, false},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetWithPrimary, true},
 			RSArbiter: {ReplicaSetWithPrimary, true}, RSOther: {ReplicaSetWithPrimary, true}, RSGhost: {ReplicaSetWithPrimary, true},
 		}},
-		"Single": {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}), map[ServerKind]outcome{
+		"Single": {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}), map[ServerType]outcome{
 			Unknown: {Single, true}, Standalone: {Single, true}, Mongos: {Single, true}, RSPrimary: {Single, true},
 			RSSecondary: {Single, true}, RSArbiter: {Single, true}, RSOther: {Single, true}, RSGhost: {Single, true},
 		}},
@@ -130,10 +130,10 @@ func TestTopologyTypeTable(t *testing.T) {
 		for kind, want := range table.want {
 			s := member("a", kind, "a", "b")
 			if kind == Unknown || kind == Standalone || kind == Mongos || kind == RSGhost {
-				s = &Server{Address: "a", Kind: kind, MaxWireVersion: 21}
+				s = &Server{Address: "a", Type: kind, MaxWireVersion: 21}
 			}
 			next := Apply(table.d, s)
-			same(t, name+", "+kind.String()+": topology", next.Kind, want.kind)
+			same(t, name+", "+kind.String()+": topology", next.Type, want.kind)
 			same(t, name+", "+kind.String()+": the server stays", next.Server("a") == s, want.stays)
 		}
 	}
@@ -151,11 +151,11 @@ func TestADirectConnectionVerifiesTheSetName(t *testing.T) {
 	direct := Config{Seeds: []string{"a"}, SetName: "rs", Direct: ptr(true)}
 	for name, s := range map[string]*Server{
 		"another set": with(member("a", RSPrimary), func(s *Server) { s.SetName = "other" }),
-		"no set":      {Address: "a", Kind: Standalone, MaxWireVersion: 21},
-		"a ghost":     {Address: "a", Kind: RSGhost, MaxWireVersion: 21},
+		"no set":      {Address: "a", Type: Standalone, MaxWireVersion: 21},
+		"a ghost":     {Address: "a", Type: RSGhost, MaxWireVersion: 21},
 	} {
 		got := start(t, direct, s).Server("a")
-		if got.Kind != Unknown || got.Error == nil || !strings.Contains(got.Error.Error(), `"rs"`) {
+		if got.Type != Unknown || got.Error == nil || !strings.Contains(got.Error.Error(), `"rs"`) {
 			t.Errorf("%s gives %+v", name, got)
 		}
 	}
@@ -193,11 +193,11 @@ func TestStalePrimary(t *testing.T) {
 			a, b := d.Server("a"), d.Server("b")
 			if !c.stale {
 				same(t, "the former primary's error", a.Error, ErrNewerPrimary)
-				same(t, "the newer primary", b.Kind, RSPrimary)
+				same(t, "the newer primary", b.Type, RSPrimary)
 				return
 			}
-			same(t, "the former primary", a.Kind, RSPrimary)
-			same(t, "the stale primary", b.Kind, Unknown)
+			same(t, "the former primary", a.Type, RSPrimary)
+			same(t, "the stale primary", b.Type, Unknown)
 			if !strings.Contains(b.Error.Error(), "primary marked stale due to electionId/setVersion mismatch, (electionId ") {
 				t.Errorf("its error is %v", b.Error)
 			}
@@ -275,7 +275,7 @@ func TestAMemberWithoutMeIsKept(t *testing.T) {
 func TestCompatibility(t *testing.T) {
 	direct := Config{Seeds: []string{"a:27017"}, Direct: ptr(true)}
 	for name, c := range map[string]struct {
-		kind     ServerKind
+		kind     ServerType
 		min, max int32
 		want     string
 	}{
@@ -291,7 +291,7 @@ func TestCompatibility(t *testing.T) {
 			"Server at a:27017 requires wire version 30, but this version of Holdfast only supports up to 29.",
 		},
 	} {
-		d := start(t, direct, &Server{Address: "a:27017", Kind: c.kind, MinWireVersion: c.min, MaxWireVersion: c.max})
+		d := start(t, direct, &Server{Address: "a:27017", Type: c.kind, MinWireVersion: c.min, MaxWireVersion: c.max})
 		if c.want == "" {
 			same(t, name, d.CompatibilityError, nil)
 			continue
@@ -300,15 +300,15 @@ func TestCompatibility(t *testing.T) {
 		if !errors.As(d.CompatibilityError, &incompatible) || d.CompatibilityError.Error() != c.want {
 			t.Errorf("%s: the error is %v, want %s", name, d.CompatibilityError, c.want)
 		}
-		recovered := Apply(d, &Server{Address: "a:27017", Kind: Standalone, MaxWireVersion: 21})
+		recovered := Apply(d, &Server{Address: "a:27017", Type: Standalone, MaxWireVersion: 21})
 		same(t, name+", after an upgrade", recovered.CompatibilityError, nil)
 	}
-	balanced := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer})
+	balanced := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Type: LoadBalancer})
 	same(t, "a load balancer has no wire version of its own", balanced.CompatibilityError, nil)
 }
 
 func TestSessionTimeoutIsTheLeastOfDataBearingServers(t *testing.T) {
-	timeout := func(addr string, kind ServerKind, minutes *int64) *Server {
+	timeout := func(addr string, kind ServerType, minutes *int64) *Server {
 		return with(member(addr, kind, "a", "b", "c"), func(s *Server) { s.SessionTimeoutMinutes = minutes })
 	}
 	d := start(t, rs("a", "b", "c"))
@@ -331,7 +331,7 @@ func TestPoolReady(t *testing.T) {
 		"an arbiter":                  {start(t, rs("a"), member("a", RSArbiter, "a")), false},
 		"an arbiter, directly":        {start(t, direct, member("a", RSArbiter, "a")), true},
 		"an unknown server, directly": {start(t, direct), false},
-		"a removed server":            {start(t, rs("a"), &Server{Address: "a", Kind: Mongos}), false},
+		"a removed server":            {start(t, rs("a"), &Server{Address: "a", Type: Mongos}), false},
 	} {
 		same(t, name, c.d.PoolReady("a"), c.want)
 	}

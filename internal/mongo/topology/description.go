@@ -10,7 +10,7 @@ import (
 
 // Description is a topology description. It is immutable; Apply returns the next one.
 type Description struct {
-	Kind    Kind
+	Type    Type
 	SetName string    // the required name of the replica set, or the one that a member reported
 	Servers []*Server // in the order in which they were added
 
@@ -48,11 +48,11 @@ func New(cfg Config) (*Description, error) {
 	d := &Description{SetName: cfg.SetName}
 	switch {
 	case cfg.LoadBalanced:
-		d.Kind = LoadBalanced
+		d.Type = LoadBalanced
 	case direct:
-		d.Kind = Single
+		d.Type = Single
 	case cfg.SetName != "":
-		d.Kind = ReplicaSetNoPrimary
+		d.Type = ReplicaSetNoPrimary
 	}
 	d.add(cfg.Seeds)
 	d.seeds = len(d.Servers)
@@ -80,7 +80,7 @@ func (cfg Config) check(direct bool) error {
 // Discovering reports whether there is a server that has not been checked yet.
 func (d *Description) Discovering() bool {
 	for _, s := range d.Servers {
-		if s.Kind == Unknown && s.Error == nil {
+		if s.Type == Unknown && s.Error == nil {
 			return true
 		}
 	}

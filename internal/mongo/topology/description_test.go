@@ -9,7 +9,7 @@ import (
 func TestInitialTopology(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  Config
-		want Kind
+		want Type
 	}{
 		"one seed":                           {Config{Seeds: []string{"a:1"}}, UnknownTopology},
 		"several seeds":                      {Config{Seeds: []string{"a:1", "b:1"}}, UnknownTopology},
@@ -25,11 +25,11 @@ func TestInitialTopology(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "kind", d.Kind, c.want)
+			same(t, "kind", d.Type, c.want)
 			same(t, "required name", d.SetName, c.cfg.SetName)
 			same(t, "number of servers", len(d.Servers), len(c.cfg.Seeds))
 			for _, s := range d.Servers {
-				same(t, s.Address, s.Kind, Unknown)
+				same(t, s.Address, s.Type, Unknown)
 			}
 		})
 	}
@@ -56,8 +56,8 @@ func TestASeedGivenTwiceIsOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameAddresses(t, "servers", addresses(d.Servers), []string{"a.example:27017"})
-	standalone := &Server{Address: "a.example:27017", Kind: Standalone, MaxWireVersion: 21}
-	same(t, "the topology of a standalone that is the only seed", Apply(d, standalone).Kind, Single)
+	standalone := &Server{Address: "a.example:27017", Type: Standalone, MaxWireVersion: 21}
+	same(t, "the topology of a standalone that is the only seed", Apply(d, standalone).Type, Single)
 }
 
 func TestKindsHaveTheSpecificationsNames(t *testing.T) {
@@ -65,22 +65,22 @@ func TestKindsHaveTheSpecificationsNames(t *testing.T) {
 		UnknownTopology.String():       "Unknown",
 		ReplicaSetWithPrimary.String(): "ReplicaSetWithPrimary",
 		LoadBalanced.String():          "LoadBalanced",
-		Kind(99).String():              "invalid",
+		Type(99).String():              "invalid",
 		RSPrimary.String():             "RSPrimary",
 		LoadBalancer.String():          "LoadBalancer",
 	} {
 		same(t, "name", got, want)
 	}
-	same(t, "name", ServerKind(99).String(), "invalid")
+	same(t, "name", ServerType(99).String(), "invalid")
 }
 
 func TestDataBearingAndWritable(t *testing.T) {
-	for kind, want := range map[ServerKind][2]bool{
-		Unknown: {}, PossiblePrimary: {}, RSArbiter: {}, RSOther: {}, RSGhost: {}, ServerKind(99): {},
+	for kind, want := range map[ServerType][2]bool{
+		Unknown: {}, PossiblePrimary: {}, RSArbiter: {}, RSOther: {}, RSGhost: {}, ServerType(99): {},
 		RSSecondary: {true, false},
 		Standalone:  {true, true}, Mongos: {true, true}, RSPrimary: {true, true}, LoadBalancer: {true, true},
 	} {
-		s := &Server{Kind: kind}
+		s := &Server{Type: kind}
 		same(t, kind.String()+" data-bearing", s.DataBearing(), want[0])
 		same(t, kind.String()+" writable", s.Writable(), want[1])
 	}
@@ -115,7 +115,7 @@ func TestEqualComparesTheFieldsThatTheSpecificationLists(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Server){
 		"address":          func(s *Server) { s.Address = "x:27017" },
-		"kind":             func(s *Server) { s.Kind = RSSecondary },
+		"kind":             func(s *Server) { s.Type = RSSecondary },
 		"error":            func(s *Server) { s.Error = errConnection },
 		"min wire version": func(s *Server) { s.MinWireVersion++ },
 		"max wire version": func(s *Server) { s.MaxWireVersion++ },
@@ -147,12 +147,12 @@ func TestErrorsAreEqualByTheirTexts(t *testing.T) {
 func TestEqualityOfTopologies(t *testing.T) {
 	base := func() *Description {
 		return &Description{
-			Kind: ReplicaSetNoPrimary, SetName: "rs", MaxSetVersion: ptr[int64](1), MaxElectionID: election,
+			Type: ReplicaSetNoPrimary, SetName: "rs", MaxSetVersion: ptr[int64](1), MaxElectionID: election,
 			SessionTimeoutMinutes: ptr[int64](30), Servers: []*Server{NewUnknown("a:1", nil, nil), NewUnknown("b:1", nil, nil)},
 		}
 	}
 	for name, change := range map[string]func(*Description){
-		"kind":              func(d *Description) { d.Kind = ReplicaSetWithPrimary },
+		"kind":              func(d *Description) { d.Type = ReplicaSetWithPrimary },
 		"set name":          func(d *Description) { d.SetName = "" },
 		"max set version":   func(d *Description) { d.MaxSetVersion = nil },
 		"max election id":   func(d *Description) { d.MaxElectionID = process },

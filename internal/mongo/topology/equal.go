@@ -9,7 +9,7 @@ import (
 // Equal reports whether no event is published for a change from s to other: SDAM, "Server Description Equality". It
 // ignores round trip times, update times, limits, and the order of members and tags.
 func (s *Server) Equal(other *Server) bool {
-	return s.Address == other.Address && s.Kind == other.Kind && sameError(s.Error, other.Error) &&
+	return s.Address == other.Address && s.Type == other.Type && sameError(s.Error, other.Error) &&
 		s.MinWireVersion == other.MinWireVersion && s.MaxWireVersion == other.MaxWireVersion &&
 		s.sameMembership(other) && sameTags(s.Tags, other.Tags) &&
 		samePointee(s.SessionTimeoutMinutes, other.SessionTimeoutMinutes) &&
@@ -24,7 +24,7 @@ func (s *Server) sameMembership(other *Server) bool {
 
 // Equal reports whether no event is published for a change from d to other.
 func (d *Description) Equal(other *Description) bool {
-	return d.Kind == other.Kind && d.SetName == other.SetName && d.MaxElectionID == other.MaxElectionID &&
+	return d.Type == other.Type && d.SetName == other.SetName && d.MaxElectionID == other.MaxElectionID &&
 		samePointee(d.MaxSetVersion, other.MaxSetVersion) &&
 		samePointee(d.SessionTimeoutMinutes, other.SessionTimeoutMinutes) &&
 		sameError(d.CompatibilityError, other.CompatibilityError) && d.sameServers(other)

@@ -82,7 +82,7 @@ func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) 
 		return onStateChange(d, addr, e)
 	case e.HandshakeDone && e.Kind != NetworkError:
 		return d, Reaction{} // a slow operation does not make the server Unknown
-	case d.Kind == LoadBalanced:
+	case d.Type == LoadBalanced:
 		return d, Reaction{Pool: e.clearService()}
 	}
 	return Apply(d, NewUnknown(addr, e.Err, nil)), Reaction{Pool: ClearPool, CancelCheck: true}
@@ -91,7 +91,7 @@ func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) 
 // onStateChange applies a state change error. It requests a check, because the server answers but its description is
 // out of date.
 func onStateChange(d *Description, addr string, e ErrorInfo) (*Description, Reaction) {
-	if d.Kind == LoadBalanced {
+	if d.Type == LoadBalanced {
 		if !IsShutdown(e.Code) {
 			return d, Reaction{}
 		}

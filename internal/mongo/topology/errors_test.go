@@ -85,11 +85,11 @@ func TestApplicationErrors(t *testing.T) {
 		same(t, name, got, c.want)
 		same(t, name+": the description is the same", next == d, !c.unknown)
 		s := next.Server("a")
-		same(t, name+": the server is unknown", s.Kind == Unknown, c.unknown)
+		same(t, name+": the server is unknown", s.Type == Unknown, c.unknown)
 		if c.unknown {
 			same(t, name+": its error", s.Error, errConnection)
 			same(t, name+": its topologyVersion", s.TopologyVersion, c.e.TopologyVersion)
-			same(t, name+": topology", next.Kind, ReplicaSetNoPrimary)
+			same(t, name+": topology", next.Type, ReplicaSetNoPrimary)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestErrorsOfARemovedServerAreIgnored(t *testing.T) {
 }
 
 func TestErrorsBehindALoadBalancerClearOneService(t *testing.T) {
-	d := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer})
+	d := start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Type: LoadBalancer})
 	for name, c := range map[string]struct {
 		e    ErrorInfo
 		want PoolClear
@@ -142,7 +142,7 @@ func TestCheckErrors(t *testing.T) {
 	} {
 		next, got := OnCheckError(c.d, "a", c.kind, errConnection)
 		same(t, name, got, c.want)
-		same(t, name+": topology", next.Kind, ReplicaSetNoPrimary)
+		same(t, name+": topology", next.Type, ReplicaSetNoPrimary)
 		same(t, name+": the server's error", next.Server("a").Error, errConnection)
 	}
 }

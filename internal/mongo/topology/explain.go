@@ -21,7 +21,7 @@ func missing(d *Description, s *Selection) string {
 	if err := s.check(d); err != nil {
 		return err.Error()
 	}
-	switch d.Kind {
+	switch d.Type {
 	case Sharded:
 		return "No mongos available"
 	case Single, LoadBalanced:
@@ -85,7 +85,7 @@ func tagsText(sets []tag.Set) string {
 // Line breaks in errors become spaces.
 func (d *Description) String() string {
 	var b strings.Builder
-	b.WriteString("topology " + d.Kind.String())
+	b.WriteString("topology " + d.Type.String())
 	if d.SetName != "" {
 		fmt.Fprintf(&b, ", replica set %q", d.SetName)
 	}
@@ -93,7 +93,7 @@ func (d *Description) String() string {
 		b.WriteString(", no servers left")
 	}
 	for _, s := range d.Servers {
-		b.WriteString("; " + s.Address + " " + s.Kind.String())
+		b.WriteString("; " + s.Address + " " + s.Type.String())
 		if s.Error != nil {
 			b.WriteString(", " + strings.Join(strings.Fields(s.Error.Error()), " "))
 		}

@@ -46,12 +46,12 @@ func TestExplainDescribesEachServer(t *testing.T) {
 func TestExplainWithoutAReplicaSet(t *testing.T) {
 	for want, d := range map[string]*Description{
 		"No mongos available (topology Sharded; a Unknown, connection refused)": start(t, Config{Seeds: []string{"a"}},
-			&Server{Address: "a", Kind: Mongos, MaxWireVersion: 21}, NewUnknown("a", errConnection, nil)),
+			&Server{Address: "a", Type: Mongos, MaxWireVersion: 21}, NewUnknown("a", errConnection, nil)),
 		"The server is not available (topology Single; a Unknown)": start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}),
 		"No replica set primary available for query with ReadPreference PRIMARY (topology Unknown, no servers left)": start(t,
-			Config{Seeds: []string{"a", "b"}}, &Server{Address: "a", Kind: Standalone}, &Server{Address: "b", Kind: Standalone}),
+			Config{Seeds: []string{"a", "b"}}, &Server{Address: "a", Type: Standalone}, &Server{Address: "b", Type: Standalone}),
 		"Server at a reports wire version 1, but this version of Holdfast requires at least 6 (MongoDB 3.6). (topology Single; a Standalone)": start(t,
-			Config{Seeds: []string{"a"}, Direct: ptr(true)}, &Server{Address: "a", Kind: Standalone, MaxWireVersion: 1}),
+			Config{Seeds: []string{"a"}, Direct: ptr(true)}, &Server{Address: "a", Type: Standalone, MaxWireVersion: 1}),
 	} {
 		same(t, "text", Explain(d, reading(nil)), want)
 	}

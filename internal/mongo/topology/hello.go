@@ -54,7 +54,7 @@ func ParseHello(addr string, doc bson.Raw) (*Server, error) {
 	if err := h.read(doc); err != nil {
 		return NewUnknown(addr, err, nil), err
 	}
-	h.server.Kind = h.kind()
+	h.server.Type = h.kind()
 	return h.server, nil
 }
 
@@ -104,7 +104,7 @@ func (h *helloReply) read(doc bson.Raw) error {
 
 // kind is the table of SDAM, "type". A server with "isreplicaset: true" is always RSGhost. A hidden member is
 // RSOther, even if it is a secondary.
-func (h *helloReply) kind() ServerKind {
+func (h *helloReply) kind() ServerType {
 	switch {
 	case h.ghost:
 		return RSGhost

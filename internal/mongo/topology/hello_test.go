@@ -71,7 +71,7 @@ func TestAllFieldsOfAHelloAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Server{
-		Address: "a.example:27017", Kind: RSPrimary, Me: "a.example:27017", Primary: "a.example:27017",
+		Address: "a.example:27017", Type: RSPrimary, Me: "a.example:27017", Primary: "a.example:27017",
 		Hosts: []string{"a.example:27017", "b:27017"}, Passives: []string{"c:27017"}, Arbiters: []string{"d:27017"},
 		SetName: "Rs", SetVersion: ptr[int64](3), ElectionID: election,
 		Tags:                  tag.Set{{Name: "dc", Value: "ny"}, {Name: "Rack", Value: "2"}},
@@ -104,7 +104,7 @@ func TestDefaultsOfAHello(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Server{
-		Address: "a:27017", Kind: Standalone,
+		Address: "a:27017", Type: Standalone,
 		MaxDocumentSize: 16777216, MaxMessageSize: 48000000, MaxBatchCount: 100000,
 	}
 	if !reflect.DeepEqual(s, want) {
@@ -115,7 +115,7 @@ func TestDefaultsOfAHello(t *testing.T) {
 func TestKindOfServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply bson.D
-		want  ServerKind
+		want  ServerType
 	}{
 		"no set name is a standalone":                 {doc("isWritablePrimary", true), Standalone},
 		"isdbgrid is a mongos":                        {doc("msg", "isdbgrid", "isWritablePrimary", true), Mongos},
@@ -137,7 +137,7 @@ func TestKindOfServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "kind", s.Kind, c.want)
+			same(t, "kind", s.Type, c.want)
 		})
 	}
 }
@@ -180,7 +180,7 @@ func TestAHelloWithoutOkIsAHelloError(t *testing.T) {
 			if refusal := new(HelloError); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "no ok: 1") {
 				t.Errorf("the error is %v", err)
 			}
-			same(t, "kind", s.Kind, Unknown)
+			same(t, "kind", s.Type, Unknown)
 		})
 	}
 }
@@ -218,7 +218,7 @@ func TestAFieldOfTheWrongTypeIsNamed(t *testing.T) {
 			if !errors.Is(err, wire.ErrMalformed) || !strings.Contains(err.Error(), `"`+key+`"`) {
 				t.Errorf("%s: %v: the error is %v", key, value, err)
 			}
-			if s == nil || s.Kind != Unknown || !errors.Is(s.Error, wire.ErrMalformed) {
+			if s == nil || s.Type != Unknown || !errors.Is(s.Error, wire.ErrMalformed) {
 				t.Errorf("%s: %v: the description is %+v", key, value, s)
 			}
 		}
@@ -240,7 +240,7 @@ func FuzzParseHello(f *testing.F) {
 		switch {
 		case s == nil:
 			t.Fatal("no description")
-		case err != nil && (s.Kind != Unknown || !errors.Is(s.Error, err)):
+		case err != nil && (s.Type != Unknown || !errors.Is(s.Error, err)):
 			t.Fatalf("%v, but the description is %+v", err, s)
 		case err == nil && (!s.Known() || s.Error != nil || s.MaxDocumentSize <= 0 || s.MaxMessageSize <= 0 || s.MaxBatchCount <= 0):
 			t.Fatalf("no error, but the description is %+v", s)

@@ -1,12 +1,12 @@
 package topology
 
-// ServerKind is SDAM's ServerType.
-type ServerKind uint8
+// ServerType is SDAM's ServerType.
+type ServerType uint8
 
 // The server types. PossiblePrimary is for single-threaded clients. This client checks all servers at the same time,
 // so it never sets PossiblePrimary and treats it as Unknown.
 const (
-	Unknown ServerKind = iota
+	Unknown ServerType = iota
 	Standalone
 	Mongos
 	PossiblePrimary
@@ -32,19 +32,19 @@ var serverKindNames = [...]string{
 }
 
 // String returns the specification's name of the type.
-func (k ServerKind) String() string {
+func (k ServerType) String() string {
 	if int(k) < len(serverKindNames) {
 		return serverKindNames[k]
 	}
 	return "invalid"
 }
 
-// Kind is SDAM's TopologyType.
-type Kind uint8
+// Type is SDAM's TopologyType.
+type Type uint8
 
 // The topology types.
 const (
-	UnknownTopology Kind = iota
+	UnknownTopology Type = iota
 	Single
 	ReplicaSetNoPrimary
 	ReplicaSetWithPrimary
@@ -62,7 +62,7 @@ var kindNames = [...]string{
 }
 
 // String returns the specification's name of the type.
-func (k Kind) String() string {
+func (k Type) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}

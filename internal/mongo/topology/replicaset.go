@@ -18,7 +18,7 @@ var ErrNewerPrimary = errors.New("primary marked stale due to discovery of newer
 const wireVersion60 = 17
 
 func (d *Description) updateNoPrimary(s *Server) {
-	switch s.Kind {
+	switch s.Type {
 	case Standalone, Mongos:
 		d.remove(s.Address)
 	case RSPrimary:
@@ -30,7 +30,7 @@ func (d *Description) updateNoPrimary(s *Server) {
 }
 
 func (d *Description) updateWithPrimary(s *Server) {
-	switch s.Kind {
+	switch s.Type {
 	case Standalone, Mongos:
 		d.remove(s.Address)
 		d.checkIfHasPrimary()
@@ -122,7 +122,7 @@ func (d *Description) advanceElection(s *Server) {
 
 func (d *Description) invalidateOtherPrimaries(primary *Server) {
 	for i, s := range d.Servers {
-		if s.Kind == RSPrimary && s.Address != primary.Address {
+		if s.Type == RSPrimary && s.Address != primary.Address {
 			d.Servers[i] = NewUnknown(s.Address, ErrNewerPrimary, nil)
 		}
 	}
@@ -135,9 +135,9 @@ func (d *Description) addMembers(s *Server) {
 }
 
 func (d *Description) checkIfHasPrimary() {
-	d.Kind = ReplicaSetNoPrimary
-	if slices.ContainsFunc(d.Servers, func(s *Server) bool { return s.Kind == RSPrimary }) {
-		d.Kind = ReplicaSetWithPrimary
+	d.Type = ReplicaSetNoPrimary
+	if slices.ContainsFunc(d.Servers, func(s *Server) bool { return s.Type == RSPrimary }) {
+		d.Type = ReplicaSetWithPrimary
 	}
 }
 

@@ -58,8 +58,8 @@ func newSimulation(t *testing.T, uri string) *simulation {
 
 // start describes the load balancer, because it has no monitor.
 func (sim *simulation) start() {
-	if sim.d.Kind == LoadBalanced {
-		sim.d = Apply(sim.d, &Server{Address: sim.d.Servers[0].Address, Kind: LoadBalancer})
+	if sim.d.Type == LoadBalanced {
+		sim.d = Apply(sim.d, &Server{Address: sim.d.Servers[0].Address, Type: LoadBalancer})
 	}
 }
 
@@ -152,7 +152,7 @@ func TestPublishedDiscovery(t *testing.T) {
 func (sim *simulation) verify(phase string, want *sdamOutcome) {
 	t, d := sim.t, sim.d
 	t.Helper()
-	same(t, phase+": topologyType", d.Kind.String(), want.TopologyType)
+	same(t, phase+": topologyType", d.Type.String(), want.TopologyType)
 	same(t, phase+": setName", d.SetName, deref(want.SetName))
 	same(t, phase+": logicalSessionTimeoutMinutes", optional(d.SessionTimeoutMinutes), optional(want.SessionTimeoutMinutes))
 	if want.MaxSetVersion != nil {
@@ -196,7 +196,7 @@ func (sim *simulation) verifyServer(where string, s *Server, want bson.Raw) {
 func serverField(sim *simulation, s *Server, key string) any {
 	switch key {
 	case "type":
-		return s.Kind.String()
+		return s.Type.String()
 	case "setName":
 		return s.SetName
 	case "setVersion":

@@ -6,7 +6,7 @@ import "slices"
 // for mongos Discovery. Servers that are not among addresses are removed, new ones are added. It returns d itself if
 // the addresses are the same, if there are none, or if the topology is neither Unknown nor Sharded.
 func ReplaceSeeds(d *Description, addresses []string) *Description {
-	if len(addresses) == 0 || d.Kind != UnknownTopology && d.Kind != Sharded {
+	if len(addresses) == 0 || d.Type != UnknownTopology && d.Type != Sharded {
 		return d
 	}
 	named := &Description{}

@@ -9,7 +9,7 @@ import (
 func TestReplaceSeeds(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		kind  Kind
+		kind  Type
 		seeds []string
 		want  []string
 		same  bool
@@ -26,8 +26,8 @@ func TestReplaceSeeds(t *testing.T) {
 		{"a load balancer keeps its seed", LoadBalanced, []string{"c:1"}, []string{"a:1", "b:1"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			known := &Server{Address: "b:1", Kind: Mongos, MaxWireVersion: 25}
-			d := &Description{Kind: c.kind, Servers: []*Server{NewUnknown("a:1", nil, nil), known}, seeds: 2}
+			known := &Server{Address: "b:1", Type: Mongos, MaxWireVersion: 25}
+			d := &Description{Type: c.kind, Servers: []*Server{NewUnknown("a:1", nil, nil), known}, seeds: 2}
 			next := ReplaceSeeds(d, c.seeds)
 			var got []string
 			for _, s := range next.Servers {
@@ -53,7 +53,7 @@ func TestAStandaloneAmongReplacedSeeds(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		first, found []string
-		kind         Kind
+		kind         Type
 	}{
 		{"one of two is left", []string{"a:1", "b:1"}, []string{"a:1"}, Single},
 		{"another one takes the place of two", []string{"b:1", "c:1"}, []string{"a:1"}, Single},
@@ -61,9 +61,9 @@ func TestAStandaloneAmongReplacedSeeds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := ReplaceSeeds(start(t, Config{Seeds: c.first}), c.found)
-			d = Apply(d, &Server{Address: "a:1", Kind: Standalone, MaxWireVersion: 25})
-			if d.Kind != c.kind || (d.Server("a:1") != nil) != (c.kind == Single) {
-				t.Errorf("the topology is %v with the servers %v", d.Kind, addresses(d.Servers))
+			d = Apply(d, &Server{Address: "a:1", Type: Standalone, MaxWireVersion: 25})
+			if d.Type != c.kind || (d.Server("a:1") != nil) != (c.kind == Single) {
+				t.Errorf("the topology is %v with the servers %v", d.Type, addresses(d.Servers))
 			}
 		})
 	}

@@ -29,7 +29,7 @@ const outputWireVersion = 13 // MongoDB 5.0
 // with $out or $merge, and a known server is older than MongoDB 5.0 (CRUD specification, "Read preferences and server
 // selection").
 func (s *Selection) ForcesPrimary(d *Description) bool {
-	if !s.WritesOutput || d.Kind == LoadBalanced {
+	if !s.WritesOutput || d.Type == LoadBalanced {
 		return false
 	}
 	return slices.ContainsFunc(d.Servers, func(server *Server) bool {
@@ -59,7 +59,7 @@ func (s *Selection) mode() readpref.Mode {
 // Select appends to dst the suitable servers in the latency window: Server Selection, "Server Selection Algorithm",
 // steps 2 to 5. The caller chooses one of them. If no server is suitable, Select appends none and returns no error.
 // An error means that waiting for a server is useless: a server is incompatible, or the read preference is invalid
-// for this kind of topology. Select does not allocate while dst has capacity.
+// for this type of topology. Select does not allocate while dst has capacity.
 func Select(d *Description, s *Selection, dst []*Server) ([]*Server, error) {
 	if d.CompatibilityError != nil {
 		return dst, d.CompatibilityError
@@ -103,7 +103,7 @@ func appendSuitable(dst []*Server, d *Description, s *Selection) []*Server {
 
 // appendCandidates applies the rule of the topology's type to the servers that are not among excluded.
 func appendCandidates(dst []*Server, d *Description, s *Selection, excluded []string) []*Server {
-	switch d.Kind {
+	switch d.Type {
 	case Single:
 		for _, server := range d.Servers {
 			if server.Known() && !slices.Contains(excluded, server.Address) {
@@ -121,9 +121,9 @@ func appendCandidates(dst []*Server, d *Description, s *Selection, excluded []st
 	return dst
 }
 
-func appendKind(dst []*Server, d *Description, kind ServerKind, excluded []string) []*Server {
+func appendKind(dst []*Server, d *Description, kind ServerType, excluded []string) []*Server {
 	for _, server := range d.Servers {
-		if server.Kind == kind && !slices.Contains(excluded, server.Address) {
+		if server.Type == kind && !slices.Contains(excluded, server.Address) {
 			dst = append(dst, server)
 		}
 	}

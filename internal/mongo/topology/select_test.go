@@ -12,7 +12,7 @@ import (
 )
 
 // timed is a member with a round trip time in milliseconds. A negative time means that it was not measured.
-func timed(addr string, kind ServerKind, ms int, tags ...tag.Tag) *Server {
+func timed(addr string, kind ServerType, ms int, tags ...tag.Tag) *Server {
 	s := member(addr, kind, "a", "b", "c", "d")
 	s.RTT, s.HasRTT, s.Tags = time.Duration(ms)*time.Millisecond, ms >= 0, tags
 	return s
@@ -53,7 +53,7 @@ func TestLatencyWindow(t *testing.T) {
 		"all are in if none was measured": {0, []*Server{timed("a", Mongos, -1), timed("b", Mongos, -1)}, []string{"a", "b"}},
 		"a time of zero is measured":      {0, []*Server{timed("a", Mongos, 0), timed("b", Mongos, 1)}, []string{"a"}},
 	} {
-		d := &Description{Kind: Sharded, Servers: c.servers}
+		d := &Description{Type: Sharded, Servers: c.servers}
 		got := mustSelect(t, d, &Selection{Write: true, LocalThreshold: c.threshold})
 		sameAddresses(t, name, got, c.want)
 	}
@@ -121,7 +121,7 @@ func TestSelectOutsideReplicaSets(t *testing.T) {
 		"a direct connection, any kind of server":  {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}, timed("a", RSArbiter, 1)), []string{"a"}},
 		"a direct connection, Unknown server":      {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}), nil},
 		"a mongos applies the preference itself":   {start(t, Config{Seeds: []string{"a", "b"}}, timed("a", Mongos, 1)), []string{"a"}},
-		"a load balancer ignores the preference":   {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer}), []string{"a"}},
+		"a load balancer ignores the preference":   {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Type: LoadBalancer}), []string{"a"}},
 		"an Unknown topology has none":             {start(t, Config{Seeds: []string{"a"}}), nil},
 		"a ghost is not suitable":                  {start(t, Config{Seeds: []string{"a"}}, timed("a", RSGhost, 1)), nil},
 		"a load balancer that was not applied yet": {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}), nil},
@@ -156,7 +156,7 @@ func TestSelectionErrors(t *testing.T) {
 // TestStaleness checks servers whose dates are wrong or missing, which the published cases leave out.
 func TestStaleness(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
-	wrote := func(addr string, kind ServerKind, at time.Time) *Server {
+	wrote := func(addr string, kind ServerType, at time.Time) *Server {
 		return with(timed(addr, kind, 1), func(s *Server) { s.LastUpdateTime, s.LastWriteDate = now, at })
 	}
 	s := reading(readpref.Nearest(readpref.WithMaxStaleness(90 * time.Second)))
@@ -173,11 +173,11 @@ func TestStaleness(t *testing.T) {
 		"no primary: the freshest is compared": {[]*Server{wrote("b", RSSecondary, now), wrote("c", RSSecondary, now.Add(-81*time.Second))}, []string{"b"}},
 		"no primary and no dates":              {[]*Server{wrote("b", RSSecondary, time.Time{})}, nil},
 	} {
-		d := &Description{Kind: ReplicaSetNoPrimary, Servers: c.servers}
+		d := &Description{Type: ReplicaSetNoPrimary, Servers: c.servers}
 		d.checkIfHasPrimary()
 		sameAddresses(t, name, mustSelect(t, d, s), c.want)
 	}
-	stale := &Description{Kind: ReplicaSetWithPrimary, Servers: []*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-time.Hour))}}
+	stale := &Description{Type: ReplicaSetWithPrimary, Servers: []*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-time.Hour))}}
 	s.Deprioritized = []string{"a"}
 	sameAddresses(t, "a deprioritized primary is still the reference", mustSelect(t, stale, s), []string{"a"})
 }

@@ -80,7 +80,7 @@ func runSelection(t *testing.T, spec selectionSpec) {
 }
 
 func (spec *selectionSpec) topology() *Description {
-	d := &Description{Kind: kindNamed(spec.Topology.Type)}
+	d := &Description{Type: kindNamed(spec.Topology.Type)}
 	for _, s := range spec.Topology.Servers {
 		d.Servers = append(d.Servers, s.server())
 	}
@@ -121,7 +121,7 @@ func (rp *specReadPref) readPref() (*readpref.ReadPref, error) {
 func (spec *specServer) server() *Server {
 	s := &Server{
 		Address:        spec.Address,
-		Kind:           serverKindNamed(spec.Type),
+		Type:           serverKindNamed(spec.Type),
 		Tags:           tag.NewTagSetFromMap(spec.Tags),
 		LastUpdateTime: time.UnixMilli(spec.LastUpdateTime),
 		MaxWireVersion: MinWireVersion, // the default if the file has none
@@ -138,12 +138,12 @@ func (spec *specServer) server() *Server {
 	return s
 }
 
-func kindNamed(name string) Kind {
-	return Kind(slices.Index(kindNames[:], name))
+func kindNamed(name string) Type {
+	return Type(slices.Index(kindNames[:], name))
 }
 
-func serverKindNamed(name string) ServerKind {
-	return ServerKind(slices.Index(serverKindNames[:], name))
+func serverKindNamed(name string) ServerType {
+	return ServerType(slices.Index(serverKindNames[:], name))
 }
 
 func addresses(servers []*Server) []string {

@@ -17,9 +17,9 @@ func TestWhereAnAggregationThatWritesIsSelected(t *testing.T) {
 		return members
 	}
 	unknown := versions(current, current, old)
-	unknown[2].Kind = Unknown
+	unknown[2].Type = Unknown
 	for name, c := range map[string]struct {
-		kind    Kind
+		kind    Type
 		servers []*Server
 		want    []string
 	}{
@@ -28,7 +28,7 @@ func TestWhereAnAggregationThatWritesIsSelected(t *testing.T) {
 		"an older server that is not known":    {ReplicaSetWithPrimary, unknown, []string{"b"}},
 		"an old server behind a load balancer": {LoadBalanced, []*Server{timed("a", LoadBalancer, 5)}, []string{"a"}},
 	} {
-		d := &Description{Kind: c.kind, Servers: c.servers}
+		d := &Description{Type: c.kind, Servers: c.servers}
 		s := reading(readpref.Secondary())
 		s.WritesOutput = true
 		sameAddresses(t, name, mustSelect(t, d, s), c.want)

@@ -16,7 +16,7 @@ import (
 // published; after that it is immutable.
 type Server struct {
 	Address string // "host:port", lower case
-	Kind    ServerKind
+	Type    ServerType
 	Error   error // why Kind is Unknown; nil before the first check
 
 	RTT    time.Duration // exponentially weighted moving average
@@ -62,18 +62,18 @@ func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
 
 // NewLoadBalancer returns the description of a load balancer, which is never checked.
 func NewLoadBalancer(addr string) *Server {
-	return &Server{Address: canonical(addr), Kind: LoadBalancer}
+	return &Server{Address: canonical(addr), Type: LoadBalancer}
 }
 
 // Known reports whether the last check found the server's kind. PossiblePrimary does not come from a check of the
 // server.
 func (s *Server) Known() bool {
-	return s.Kind != Unknown && s.Kind != PossiblePrimary
+	return s.Type != Unknown && s.Type != PossiblePrimary
 }
 
 // DataBearing reports whether the server is data-bearing: SDAM, "Data-Bearing Server Type".
 func (s *Server) DataBearing() bool {
-	switch s.Kind {
+	switch s.Type {
 	case Standalone, Mongos, RSPrimary, RSSecondary, LoadBalancer:
 		return true
 	case Unknown, PossiblePrimary, RSArbiter, RSOther, RSGhost:
@@ -84,7 +84,7 @@ func (s *Server) DataBearing() bool {
 
 // Writable reports whether the server accepts writes.
 func (s *Server) Writable() bool {
-	switch s.Kind {
+	switch s.Type {
 	case Standalone, Mongos, RSPrimary, LoadBalancer:
 		return true
 	case Unknown, PossiblePrimary, RSSecondary, RSArbiter, RSOther, RSGhost:

@@ -35,7 +35,7 @@ func (s *Selection) maxStaleness() (time.Duration, bool) {
 // a mongos applies the limit itself, and a direct connection ignores it.
 func (s *Selection) checkStaleness(d *Description) error {
 	limit, given := s.maxStaleness()
-	if !given || d.Kind != ReplicaSetNoPrimary && d.Kind != ReplicaSetWithPrimary {
+	if !given || d.Type != ReplicaSetNoPrimary && d.Type != ReplicaSetWithPrimary {
 		return nil
 	}
 	if limit < smallestMaxStaleness {
@@ -58,7 +58,7 @@ func freshEnough(candidates []*Server, d *Description, s *Selection) []*Server {
 	reference := freshest(d)
 	kept := candidates[:0]
 	for _, c := range candidates {
-		if c.Kind != RSSecondary || staleness(c, reference)+float64(s.HeartbeatInterval) <= float64(limit) {
+		if c.Type != RSSecondary || staleness(c, reference)+float64(s.HeartbeatInterval) <= float64(limit) {
 			kept = append(kept, c)
 		}
 	}
@@ -70,9 +70,9 @@ func freshest(d *Description) *Server {
 	var latest *Server
 	for _, s := range d.Servers {
 		switch {
-		case s.Kind == RSPrimary:
+		case s.Type == RSPrimary:
 			return s
-		case s.Kind == RSSecondary && (latest == nil || s.LastWriteDate.After(latest.LastWriteDate)):
+		case s.Type == RSSecondary && (latest == nil || s.LastWriteDate.After(latest.LastWriteDate)):
 			latest = s
 		}
 	}
@@ -86,7 +86,7 @@ func staleness(s, reference *Server) float64 {
 	switch {
 	case s.LastWriteDate.IsZero() || reference.LastWriteDate.IsZero():
 		return math.Inf(1)
-	case reference.Kind == RSPrimary:
+	case reference.Type == RSPrimary:
 		return nanoseconds(s.LastUpdateTime, s.LastWriteDate) - nanoseconds(reference.LastUpdateTime, reference.LastWriteDate)
 	}
 	return nanoseconds(reference.LastWriteDate, s.LastWriteDate)

@@ -58,9 +58,9 @@ func TestWhichWireVersionsAreCompatible(t *testing.T) {
 		{0, 5, "Server at a:1 reports wire version 5, but this version of Holdfast requires at least 6 (MongoDB 3.6)."},
 		{30, 40, "Server at a:1 requires wire version 30, but this version of Holdfast only supports up to 29."},
 	} {
-		for kind, counts := range map[ServerKind]bool{RSPrimary: true, Unknown: false, PossiblePrimary: false} {
+		for kind, counts := range map[ServerType]bool{RSPrimary: true, Unknown: false, PossiblePrimary: false} {
 			err := incompatibility([]*Server{
-				{Address: "b:1", Kind: RSSecondary, MaxWireVersion: 21}, {Address: "a:1", Kind: kind, MinWireVersion: c.least, MaxWireVersion: c.most},
+				{Address: "b:1", Type: RSSecondary, MaxWireVersion: 21}, {Address: "a:1", Type: kind, MinWireVersion: c.least, MaxWireVersion: c.most},
 			})
 			if want := counts && c.text != ""; (err != nil) != want || want && err.Error() != c.text {
 				t.Errorf("%v with %d to %d: %v", kind, c.least, c.most, err)
@@ -79,7 +79,7 @@ func TestWhichServersCloseTheirConnections(t *testing.T) {
 }
 
 func TestWhatAKindIsCalled(t *testing.T) {
-	for kind, want := range map[ServerKind]string{
+	for kind, want := range map[ServerType]string{
 		Unknown: "Unknown", Standalone: "Standalone", Mongos: "Mongos", PossiblePrimary: "PossiblePrimary", RSPrimary: "RSPrimary",
 		RSSecondary: "RSSecondary", RSArbiter: "RSArbiter", RSOther: "RSOther", RSGhost: "RSGhost", LoadBalancer: "LoadBalancer",
 		LoadBalancer + 1: "invalid",
@@ -88,7 +88,7 @@ func TestWhatAKindIsCalled(t *testing.T) {
 			t.Errorf("%d is %s, want %s", kind, kind, want)
 		}
 	}
-	for kind, want := range map[Kind]string{
+	for kind, want := range map[Type]string{
 		UnknownTopology: "Unknown", Single: "Single", ReplicaSetNoPrimary: "ReplicaSetNoPrimary",
 		ReplicaSetWithPrimary: "ReplicaSetWithPrimary", Sharded: "Sharded", LoadBalanced: "LoadBalanced", LoadBalanced + 1: "invalid",
 	} {
@@ -100,10 +100,10 @@ func TestWhatAKindIsCalled(t *testing.T) {
 
 // SDAM, "Data-Bearing Server Type", and who takes writes.
 func TestWhatAKindOfServerIsFor(t *testing.T) {
-	bears := map[ServerKind]bool{Standalone: true, Mongos: true, RSPrimary: true, RSSecondary: true, LoadBalancer: true}
-	writable := map[ServerKind]bool{Standalone: true, Mongos: true, RSPrimary: true, LoadBalancer: true}
+	bears := map[ServerType]bool{Standalone: true, Mongos: true, RSPrimary: true, RSSecondary: true, LoadBalancer: true}
+	writable := map[ServerType]bool{Standalone: true, Mongos: true, RSPrimary: true, LoadBalancer: true}
 	for kind := range LoadBalancer + 2 {
-		s := &Server{Kind: kind}
+		s := &Server{Type: kind}
 		if s.DataBearing() != bears[kind] || s.Writable() != writable[kind] || s.Known() != (kind != Unknown && kind != PossiblePrimary) {
 			t.Errorf("%v: data-bearing %v, writable %v, known %v", kind, s.DataBearing(), s.Writable(), s.Known())
 		}
@@ -112,12 +112,12 @@ func TestWhatAKindOfServerIsFor(t *testing.T) {
 
 func TestWhatIsMissingInEachKindOfTopology(t *testing.T) {
 	const primary = "No replica set primary available for query with ReadPreference PRIMARY"
-	for kind, want := range map[Kind]string{
+	for kind, want := range map[Type]string{
 		UnknownTopology: primary, Single: "The server is not available", LoadBalanced: "The server is not available",
 		Sharded: "No mongos available", ReplicaSetNoPrimary: primary, ReplicaSetWithPrimary: primary,
 	} {
 		for _, s := range []*Selection{{Write: true}, {}} {
-			got := Explain(&Description{Kind: kind}, s)
+			got := Explain(&Description{Type: kind}, s)
 			if want := want + " (topology " + kind.String() + ", no servers left)"; got != want {
 				t.Errorf("%v: %q, want %q", kind, got, want)
 			}
@@ -267,7 +267,7 @@ func TestEachFieldOfAHelloHasItsType(t *testing.T) {
 				doc = append(doc, bson.E{Key: "ok", Value: 1})
 			}
 			s, err := ParseHello("a:1", raw(t, doc))
-			if (err == nil) != want || !want && (!errors.Is(err, wire.ErrMalformed) || !strings.Contains(err.Error(), c.field) || s.Kind != Unknown) {
+			if (err == nil) != want || !want && (!errors.Is(err, wire.ErrMalformed) || !strings.Contains(err.Error(), c.field) || s.Type != Unknown) {
 				t.Errorf("%s: %v (%T): %v", c.field, value, value, err)
 			}
 		}
@@ -303,7 +303,7 @@ func TestWhichPrimaryIsStale(t *testing.T) {
 		{"no election", 2, 0, false, true},
 	} {
 		for wireVersion, want := range map[int32]bool{16: c.old, 17: c.now} {
-			s := &Server{Kind: RSPrimary, MaxWireVersion: wireVersion, ElectionID: bson.ObjectID{c.election}}
+			s := &Server{Type: RSPrimary, MaxWireVersion: wireVersion, ElectionID: bson.ObjectID{c.election}}
 			if c.version > 0 {
 				s.SetVersion = &c.version
 			}

@@ -27,6 +27,6 @@ func cmdAppendOplogNote(x *call.Call) error {
 	}
 	note := x.Note(0, nil)
 	return x.Writing(func() error {
-		return x.AppendLocked(&store.Entry{Kind: store.Noop, After: data}, -1, note)
+		return x.AppendLocked(&store.Entry{Op: store.Noop, After: data}, -1, note)
 	})
 }

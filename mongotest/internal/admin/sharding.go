@@ -187,7 +187,7 @@ func noteSharding(rs *call.Cluster, ns string, key bson.Raw, unique bool) error 
 	def := m.Data.Collections[ns].Def
 	after := *def
 	after.ShardKey = key
-	e := &store.Entry{Kind: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
+	e := &store.Entry{Op: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
 	e.Concern(def)
 	m.AppendLocked(e)
 	m.PublishLocked()

@@ -145,7 +145,7 @@ func (x *Call) StoreLocked(e *store.Entry, stmt int32, note *journal.Entry) erro
 	}
 	if c := x.Client.Member.Data.Collections[x.Command.Full]; e.Before == nil && c.Def.Options.Capped {
 		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
-			gone := &store.Entry{Kind: store.Remove, NS: x.Command.Full, Key: r.Key, Before: r.Doc}
+			gone := &store.Entry{Op: store.Remove, NS: x.Command.Full, Key: r.Key, Before: r.Doc}
 			gone.Concern(c.Def)
 			x.Client.Member.AppendLocked(gone)
 		}
@@ -159,7 +159,7 @@ func (x *Call) MakeLocked(ns string) (*store.Definition, error) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := store.NewDefinition()
-	return def, x.AppendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
+	return def, x.AppendLocked(&store.Entry{Op: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
 }
 
 // AppendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
@@ -169,7 +169,7 @@ func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) err
 		return err
 	}
 	see := x.CollectionLocked
-	if e.Kind.OfCatalog() {
+	if e.Op.OfCatalog() {
 		see = x.LookupLocked
 	}
 	c, err := see(e.NS)
@@ -179,12 +179,12 @@ func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) err
 	switch {
 	case c != nil:
 		e.Concern(c.Def)
-		if e.Kind == store.Rename {
+		if e.Op == store.Rename {
 			e.Change.Replaces(x.Client.Member.Data.Collections[e.Change.To])
 		}
-	case e.Kind == store.Create:
+	case e.Op == store.Create:
 		e.Concern(e.Change.After)
-	case e.Kind == store.Put:
+	case e.Op == store.Put:
 		made, err := x.MakeLocked(e.NS)
 		if err != nil {
 			return err

@@ -48,5 +48,5 @@ func (l *FoundList) all() iter.Seq[*Found] {
 
 // Replaced is the entry by which an update replaces the document that was found.
 func (f *Found) Replaced(after []byte, u *query.Update) *store.Entry {
-	return &store.Entry{Kind: store.Put, Key: f.Key, Before: f.Doc, After: after, Whole: u.IsReplacement()}
+	return &store.Entry{Op: store.Put, Key: f.Key, Before: f.Doc, After: after, Whole: u.IsReplacement()}
 }

@@ -29,7 +29,7 @@ type event struct {
 
 // operations returns the events that an operation is, without what they have in common.
 func operations(e *store.Entry) []event {
-	switch e.Kind {
+	switch e.Op {
 	case store.Put:
 		switch {
 		case e.Before == nil:
@@ -147,17 +147,17 @@ func stateBefore(c *store.Change) []byte {
 func (s *Stream) document(e *event, data *store.Store, committed int64) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	ends := e.operation == invalidate
-	if e.Kind == store.Rename && !ends {
+	if e.Op == store.Rename && !ends {
 		dst = appendNamespace(dst, "to", e.Change.To)
 	}
-	if e.in.Kind == store.Group {
+	if e.in.Op == store.Group {
 		dst = wire.AppendInt64(dst, "txnNumber", e.in.Session.Txn)
 		dst = wire.AppendDocument(dst, "lsid", []byte(e.in.Session.LSID))
 	}
 	dst = wire.AppendDocument(dst, "_id", e.token.document())
 	dst = wire.AppendString(dst, "operationType", e.operation)
 	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.TS.Seconds(), e.in.TS.Increment())
-	if s.expanded && !ends && e.Kind != store.EmptyDatabase && !e.View {
+	if s.expanded && !ends && e.Op != store.EmptyDatabase && !e.View {
 		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.Collection[:])
 	}
 	if s.version.HasImages() {
@@ -183,7 +183,7 @@ func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 	if e.operation == "create" && s.version.NamesType() {
 		dst = wire.AppendString(dst, "nsType", namespaceType(e.Change.After.Options))
 	}
-	if e.Kind == store.Put || e.Kind == store.Remove {
+	if e.Op == store.Put || e.Op == store.Remove {
 		dst = wire.AppendDocument(dst, "documentKey", documentKey(e.Entry))
 	}
 	if e.about != nil && s.expanded {
@@ -289,7 +289,7 @@ func (e *event) text() string {
 	dst = wire.AppendString(dst, "operationType", e.operation)
 	dst = appendNamespace(dst, "ns", e.NS)
 	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.TS.Seconds(), e.in.TS.Increment())
-	if e.in.Kind == store.Group {
+	if e.in.Op == store.Group {
 		dst = wire.AppendInt64(dst, "txnNumber", e.in.Session.Txn)
 	}
 	return query.DocumentText(wire.EndDocument(dst, at))

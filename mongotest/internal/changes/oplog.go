@@ -74,13 +74,13 @@ func (op *oplogOperation) append(dst []byte) []byte {
 
 func operationOf(v version.Version, e *store.Entry) *oplogOperation {
 	switch {
-	case e.Kind == store.Group:
+	case e.Op == store.Group:
 		return &oplogOperation{op: "c", ns: "admin.$cmd", o: applyOps(v, e.Parts)}
-	case e.Kind == store.Noop:
+	case e.Op == store.Noop:
 		return &oplogOperation{op: "n", o: e.Note()}
 	case e.View:
 		return operationOnView(e)
-	case e.Kind == store.Put || e.Kind == store.Remove:
+	case e.Op == store.Put || e.Op == store.Remove:
 		return operationOnDocument(v, e)
 	}
 	db, coll, _ := strings.Cut(e.NS, ".")
@@ -103,7 +103,7 @@ func applyOps(v version.Version, parts []*store.Entry) []byte {
 func operationOnDocument(v version.Version, e *store.Entry) *oplogOperation {
 	op := &oplogOperation{ns: e.NS, ui: e.Collection, o2: documentKey(e)}
 	switch {
-	case e.Kind == store.Remove:
+	case e.Op == store.Remove:
 		op.op, op.o, op.o2 = "d", op.o2, nil
 	case e.Before == nil:
 		op.op, op.o = "i", e.After
@@ -126,7 +126,7 @@ func operationOnView(e *store.Entry) *oplogOperation {
 	op := &oplogOperation{op: "i", ns: db + ".system.views"}
 	at, key := wire.BeginDocument(nil)
 	key = wire.EndDocument(wire.AppendString(key, "_id", e.NS), at)
-	if e.Kind == store.Drop {
+	if e.Op == store.Drop {
 		op.op, op.o = "d", key
 		return op
 	}
@@ -134,7 +134,7 @@ func operationOnView(e *store.Entry) *oplogOperation {
 	o := e.Change.After.Options
 	dst = wire.AppendString(wire.AppendString(dst, "_id", e.NS), "viewOn", o.ViewOn)
 	op.o = wire.EndDocument(wire.AppendValue(dst, "pipeline", bson.TypeArray, o.Pipeline), at)
-	if e.Kind != store.Create {
+	if e.Op != store.Create {
 		op.op, op.o2 = "u", key
 	}
 	return op
@@ -143,7 +143,7 @@ func operationOnView(e *store.Entry) *oplogOperation {
 // catalogCommand is the command by which a change of a collection as a whole stands in the oplog.
 func catalogCommand(e *store.Entry, coll string) (o, o2 []byte) {
 	at, dst := wire.BeginDocument(nil)
-	switch e.Kind {
+	switch e.Op {
 	case store.EmptyDatabase:
 		dst = wire.AppendInt32(dst, "dropDatabase", 1)
 	case store.Create:

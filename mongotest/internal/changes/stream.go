@@ -167,7 +167,7 @@ func (s *Stream) coversDatabase(db string) bool {
 
 // eventsOf returns the events that an entry of the log stands for.
 func (s *Stream) eventsOf(e *store.Entry) []event {
-	if e.Kind != store.Group {
+	if e.Op != store.Group {
 		return s.eventsOfPart(e, e, 0)
 	}
 	var list []event
@@ -179,12 +179,12 @@ func (s *Stream) eventsOf(e *store.Entry) []event {
 
 // eventsOfPart returns the events of one operation, which an entry of the log is or has in it.
 func (s *Stream) eventsOfPart(e, part *store.Entry, index int) []event {
-	renamed := part.Kind == store.Rename && s.covers(part.Change.To)
-	dropped := part.Kind == store.EmptyDatabase && s.coll == "" && s.coversDatabase(part.NS)
+	renamed := part.Op == store.Rename && s.covers(part.Change.To)
+	dropped := part.Op == store.EmptyDatabase && s.coll == "" && s.coversDatabase(part.NS)
 	if part.View && s.coll != "" {
 		return nil
 	}
-	if !dropped && (part.Kind == store.EmptyDatabase || !renamed && !s.covers(part.NS)) {
+	if !dropped && (part.Op == store.EmptyDatabase || !renamed && !s.covers(part.NS)) {
 		return nil
 	}
 	var list []event
@@ -205,9 +205,9 @@ func (s *Stream) eventsOfPart(e, part *store.Entry, index int) []event {
 // ends reports whether an operation is the end of what the stream watches.
 func (s *Stream) ends(e *store.Entry) bool {
 	if s.coll == "" {
-		return !s.cluster && e.Kind == store.EmptyDatabase
+		return !s.cluster && e.Op == store.EmptyDatabase
 	}
-	return e.Kind == store.Drop || e.Kind == store.Rename
+	return e.Op == store.Drop || e.Op == store.Rename
 }
 
 // invalidated returns the token of the event that ends a stream because of the token's own.

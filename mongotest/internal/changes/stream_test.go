@@ -31,10 +31,10 @@ func written(t *testing.T) *store.Store {
 	}
 	after := encode(t, bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: 2}})
 	for _, e := range []*store.Entry{
-		{Kind: store.Create, Change: &store.Change{After: def}},
-		{Kind: store.Put, Key: key, After: before},
-		{Kind: store.Put, Key: key, Before: before, After: after},
-		{Kind: store.Drop},
+		{Op: store.Create, Change: &store.Change{After: def}},
+		{Op: store.Put, Key: key, After: before},
+		{Op: store.Put, Key: key, Before: before, After: after},
+		{Op: store.Drop},
 	} {
 		e.NS, e.TS = "d.c", st.Newest()+1
 		e.Concern(def)

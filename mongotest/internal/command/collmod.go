@@ -64,7 +64,7 @@ func modifyCollectionLocked(x *call.Call, m *call.Member, changes []modifier, no
 		}
 	}
 	asked := &store.Change{Before: c.Def, After: &after, Asked: asked(x)}
-	return x.AppendLocked(&store.Entry{Kind: store.Alter, NS: x.Command.Full, Change: asked}, -1, note)
+	return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: asked}, -1, note)
 }
 
 // asked returns the command's arguments.

@@ -118,7 +118,7 @@ func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
 		}
 	}
 	x.Client.Member.Data.Collate(o)
-	return x.AppendLocked(&store.Entry{Kind: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
+	return x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.

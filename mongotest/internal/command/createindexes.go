@@ -136,7 +136,7 @@ func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) er
 	c.before, c.after, c.created = def.Built(), def.With(list).Built(), coll == nil
 	switch {
 	case coll == nil:
-		if err := x.AppendLocked(&store.Entry{Kind: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil); err != nil {
+		if err := x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 			return err
 		}
 	case c.after == c.before:
@@ -149,7 +149,7 @@ func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) er
 			"Cannot create new indexes on non-empty collection %s in a multi-document "+
 				"transaction.", x.Command.Full)
 	}
-	return x.AppendLocked(&store.Entry{Kind: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
+	return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
 // inherit gives the wanted indexes without a collation that of the collection.

@@ -116,7 +116,7 @@ func keepLocked(x *call.Call, d call.Defaults) error {
 	if err != nil {
 		return err
 	}
-	e := &store.Entry{Kind: store.Put, NS: call.SettingsNamespace, Key: key, Before: x.Client.Member.SettingLocked(key), After: doc, Whole: true}
+	e := &store.Entry{Op: store.Put, NS: call.SettingsNamespace, Key: key, Before: x.Client.Member.SettingLocked(key), After: doc, Whole: true}
 	return x.AppendLocked(e, -1, nil)
 }
 

@@ -99,7 +99,7 @@ func deleteOneLocked(x *call.Call, s *deleteStatement, i int, o *call.Outcome) b
 
 func removeMatchesLocked(x *call.Call, s *deleteStatement, stmt int32, note *journal.Entry, o *call.Outcome) error {
 	remove := func(f *call.Found) error {
-		err := x.StoreLocked(&store.Entry{Kind: store.Remove, Key: f.Key, Before: f.Doc}, stmt, note)
+		err := x.StoreLocked(&store.Entry{Op: store.Remove, Key: f.Key, Before: f.Doc}, stmt, note)
 		if err == nil {
 			o.N++
 		}

@@ -22,7 +22,7 @@ func cmdDrop(x *call.Call) error {
 			if dropped = true; !c.IsView() {
 				indexes = c.Def.Built()
 			}
-			return x.AppendLocked(&store.Entry{Kind: store.Drop, NS: x.Command.Full}, -1, note)
+			return x.AppendLocked(&store.Entry{Op: store.Drop, NS: x.Command.Full}, -1, note)
 		}
 		return nil
 	})

@@ -31,12 +31,12 @@ func cmdDropDatabase(x *call.Call) error {
 	err := x.Writing(func() error {
 		for _, ns := range x.Client.Member.NamespacesLocked(x.Command.DB) {
 			existed = true
-			if err := x.AppendLocked(&store.Entry{Kind: store.Drop, NS: ns}, -1, note); err != nil {
+			if err := x.AppendLocked(&store.Entry{Op: store.Drop, NS: ns}, -1, note); err != nil {
 				return err
 			}
 		}
 		if existed {
-			return x.AppendLocked(&store.Entry{Kind: store.EmptyDatabase, NS: x.Command.DB}, -1, nil)
+			return x.AppendLocked(&store.Entry{Op: store.EmptyDatabase, NS: x.Command.DB}, -1, nil)
 		}
 		return nil
 	})

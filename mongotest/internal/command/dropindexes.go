@@ -39,7 +39,7 @@ func cmdDropIndexes(x *call.Call) error {
 			return err
 		}
 		left := slices.DeleteFunc(slices.Clone(c.Def.Indexes), func(ix *store.Index) bool { return slices.Contains(gone, ix) })
-		return x.AppendLocked(&store.Entry{Kind: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
+		return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
 	})
 	if err != nil {
 		note.ErrorCode = mongoerr.CodeOf(err)

@@ -197,7 +197,7 @@ func modifyLocked(x *call.Call, f *modification, note *journal.Entry, done *modi
 		return nil
 	case f.remove:
 		done.n, done.value = 1, match.Doc
-		return x.StoreLocked(&store.Entry{Kind: store.Remove, Key: match.Key, Before: match.Doc}, stmt, note)
+		return x.StoreLocked(&store.Entry{Op: store.Remove, Key: match.Key, Before: match.Doc}, stmt, note)
 	}
 	after, err := applyLocked(x, &match, f.update)
 	changed := err == nil && &after[0] != &match.Doc[0]
@@ -223,14 +223,14 @@ func modifyLocked(x *call.Call, f *modification, note *journal.Entry, done *modi
 func (f *modification) retold(e *store.Entry, done *modified) {
 	done.n = 1
 	switch {
-	case e.Kind == store.Remove:
+	case e.Op == store.Remove:
 		done.value = e.Before
 	case e.Before == nil:
 		done.upserted = query.Lookup(e.After, "_id")
 	default:
 		done.existing, done.value = true, e.Before
 	}
-	if f.after && e.Kind == store.Put {
+	if f.after && e.Op == store.Put {
 		done.value = e.After
 	}
 }

@@ -85,7 +85,7 @@ func insertOneLocked(x *call.Call, in *insertion, i int, o *call.Outcome) bool {
 		err = x.AdmissibleLocked(key, in.doc, true)
 	}
 	if err == nil {
-		err = x.StoreLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, stmt, note)
+		err = x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: in.doc}, stmt, note)
 	}
 	if err != nil {
 		o.Fail(i, note, err)

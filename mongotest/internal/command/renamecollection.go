@@ -115,5 +115,5 @@ func renameLocked(x *call.Call, m *call.Member, r *renaming, note *journal.Entry
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
 		after.UUID = store.NewUUID()
 	}
-	return x.AppendLocked(&store.Entry{Kind: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
+	return x.AppendLocked(&store.Entry{Op: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }

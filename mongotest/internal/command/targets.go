@@ -129,7 +129,7 @@ func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.En
 	}
 	x.Command.Full = t.DB + replica.Temporary + store.NewUUID().String()
 	if err := x.UnitLocked(nil, func() error {
-		return x.AppendLocked(&store.Entry{Kind: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
+		return x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
 	}); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.En
 			if err := cmp.Or(made.CheckLocked(x.Client.Member), sameTargetLocked(x, target, c)); err != nil {
 				return err
 			}
-			return x.AppendLocked(&store.Entry{Kind: store.Rename, NS: x.Command.Full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+			return x.AppendLocked(&store.Entry{Op: store.Rename, NS: x.Command.Full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 		})
 	}
 	if err != nil {
@@ -242,7 +242,7 @@ func insertResultLocked(x *call.Call, in *insertion, note *journal.Entry) error 
 	if err := x.AdmissibleLocked(key, in.doc, true); err != nil {
 		return err
 	}
-	return x.StoreLocked(&store.Entry{Kind: store.Put, Key: key, After: in.doc}, -1, note)
+	return x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.

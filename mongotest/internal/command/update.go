@@ -334,7 +334,7 @@ func upsertLocked(x *call.Call, command string, u *query.Update, q *call.Criteri
 	if err := x.AdmissibleLocked(key, doc, true); err != nil {
 		return nil, x.Executing(command, err)
 	}
-	return doc, x.StoreLocked(&store.Entry{Kind: store.Put, Key: key, After: doc}, stmt, note)
+	return doc, x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: doc}, stmt, note)
 }
 
 // updatableLocked returns why an update is not executed if it is one of a time-series collection.

@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// Kind is what the value of a field must be. Unless it says otherwise, null stands for a field that is not there.
-type Kind uint8
+// Type is what the value of a field must be. Unless it says otherwise, null stands for a field that is not there.
+type Type uint8
 
 const (
-	anything Kind = iota // its reader looks at it, null included
+	anything Type = iota // its reader looks at it, null included
 	anObject
 	objects // an array of documents
 	longs   // an array of integers of 64 bits
@@ -40,7 +40,7 @@ const (
 // Set is the fields of a command, or of a document in one.
 type Set struct {
 	name     string // as errors have it
-	kinds    map[string]Kind
+	kinds    map[string]Type
 	required []string
 	lenient  bool // others are as good as none
 	// numbers and truths are the types that an aNumber and an aTruth may have, in the order in which the real server lists them:
@@ -49,7 +49,7 @@ type Set struct {
 }
 
 // general are fields that every command may have.
-var general = kindsOf(map[Kind]string{
+var general = kindsOf(map[Type]string{
 	anObject: "lsid $readPreference readConcern writeConcern $clusterTime",
 	aLong:    "txnNumber maxTimeMS maxTimeMSOpOnly", aBool: "autocommit startTransaction", anInt: "stmtId", objects: "stmtIds",
 })
@@ -61,13 +61,13 @@ func NullIsNone(field string) bool {
 }
 
 // takesNull reports whether a null is a value, and not the same as no field.
-func (k Kind) takesNull() bool {
+func (k Type) takesNull() bool {
 	return k == anything || k == plainBool || k == plainObject || k == aHint || k == anUpdate
 }
 
 // kindsOf reads the kinds of fields from lists of names.
-func kindsOf(lists map[Kind]string) map[string]Kind {
-	all := make(map[string]Kind)
+func kindsOf(lists map[Type]string) map[string]Type {
+	all := make(map[string]Type)
 	for kind, names := range lists {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = kind
@@ -133,12 +133,12 @@ func Has(list []wire.Element, name string) bool {
 }
 
 // exactly are the types of the kinds that have one.
-var exactly = map[Kind]bson.Type{
+var exactly = map[Type]bson.Type{
 	anObject: bson.TypeEmbeddedDocument, aText: bson.TypeString, aBool: bson.TypeBoolean,
 	aLong: bson.TypeInt64, exactInt: bson.TypeInt32,
 }
 
-func (s *Set) convert(kind Kind, e *wire.Element) error {
+func (s *Set) convert(kind Type, e *wire.Element) error {
 	name := string(e.Key)
 	switch kind {
 	case anything, refusable:
@@ -216,7 +216,7 @@ func (s *Set) NotNumber(command string, e *wire.Element) error {
 }
 
 // number makes an integer of any number, the nearest towards zero.
-func (s *Set) number(kind Kind, e *wire.Element) error {
+func (s *Set) number(kind Type, e *wire.Element) error {
 	v := query.Of(*e)
 	if !v.IsNumber() {
 		return s.notAmong(s.numbers, e)

@@ -13,7 +13,7 @@ import (
 func TestTheFieldsOfADocumentAreChecked(t *testing.T) {
 	set := &Set{
 		name: "c", required: []string{"q"}, numbers: "long, int", truths: "bool, int",
-		kinds: kindsOf(map[Kind]string{anObject: "q", aCount: "skip", aTruth: "multi", aText: "name", objects: "list"}),
+		kinds: kindsOf(map[Type]string{anObject: "q", aCount: "skip", aTruth: "multi", aText: "name", objects: "list"}),
 	}
 	q := bson.E{Key: "q", Value: bson.D{}}
 	for _, test := range []struct {

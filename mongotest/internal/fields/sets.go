@@ -4,7 +4,7 @@ package fields
 var sets = map[string]*Set{
 	"find": {
 		name: "find", numbers: "long, double, decimal, int",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			aHint:       "hint",
 			anything:    "oplogReplay",
 			anObject:    "let",
@@ -16,61 +16,61 @@ var sets = map[string]*Set{
 	},
 	"aggregate": {
 		name: "aggregate", required: []string{"pipeline"}, numbers: "double, int, long, decimal", truths: "double, int, long, bool, decimal",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anything: "pipeline cursor explain", aHint: "hint", anObject: "collation let", aTruth: "bypassDocumentValidation", plainBool: "allowDiskUse",
 		}),
 	},
 	"count": {
 		name: "count", numbers: "decimal, int, double, long",
-		kinds: kindsOf(map[Kind]string{anything: "limit fields", aHint: "hint", anObject: "query collation", aCount: "skip"}),
+		kinds: kindsOf(map[Type]string{anything: "limit fields", aHint: "hint", anObject: "query collation", aCount: "skip"}),
 	},
 	"distinct": {
 		name: "distinct", required: []string{"key"}, numbers: "decimal, long, double, int",
-		kinds: kindsOf(map[Kind]string{aHint: "hint", anObject: "query collation", aText: "key"}),
+		kinds: kindsOf(map[Type]string{aHint: "hint", anObject: "query collation", aText: "key"}),
 	},
 	"mapReduce": {
 		name: "mapReduce", required: []string{"map", "reduce", "out"}, numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anything: "map reduce finalize out", anObject: "query sort scope collation", aCount: "limit", aBool: "jsMode verbose",
 			aTruth: "bypassDocumentValidation",
 		}),
 	},
 	"insert": {
 		name: "insert", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Kind]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation"}),
+		kinds: kindsOf(map[Type]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation"}),
 	},
 	"update": {
 		name: "update", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Kind]string{objects: "updates", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
+		kinds: kindsOf(map[Type]string{objects: "updates", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
 	},
 	"delete": {
 		name: "delete", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Kind]string{objects: "deletes", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
+		kinds: kindsOf(map[Type]string{objects: "deletes", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
 	},
 	"findAndModify": {
 		name: "findAndModify", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anUpdate: "update", aHint: "hint", anObject: "query sort fields collation let", objects: "arrayFilters",
 			aTruth: "remove new upsert bypassDocumentValidation",
 		}),
 	},
 	"bulkWrite": {
 		name: "bulkWrite", numbers: "decimal, int, long, double", truths: "int, long, double, decimal, bool",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			objects: "ops nsInfo", aBool: "ordered errorsOnly", anObject: "let cursor", aTruth: "bypassDocumentValidation",
 		}),
 	},
 	"getMore": {
 		name: "getMore", required: []string{"collection"}, numbers: "decimal, double, int, long",
-		kinds: kindsOf(map[Kind]string{aText: "collection", aCount: "batchSize", aLong: "term"}),
+		kinds: kindsOf(map[Type]string{aText: "collection", aCount: "batchSize", aLong: "term"}),
 	},
 	"killCursors": {
 		name: "killCursors", required: []string{"cursors"}, numbers: "decimal, double, long, int",
-		kinds: kindsOf(map[Kind]string{longs: "cursors"}),
+		kinds: kindsOf(map[Type]string{longs: "cursors"}),
 	},
 	"create": {
 		name: "create", numbers: "long, double, decimal, int", truths: "bool, int, double, long, decimal",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anything: "clusteredIndex",
 			anObject: "idIndex storageEngine validator indexOptionDefaults collation changeStreamPreAndPostImages timeseries encryptedFields",
 			objects:  "pipeline",
@@ -81,32 +81,32 @@ var sets = map[string]*Set{
 	},
 	"listDatabases": {
 		name: "listDatabases", numbers: "long, int, double, decimal", truths: "long, int, decimal, bool, double",
-		kinds: kindsOf(map[Kind]string{anObject: "filter", aTruth: "nameOnly", aBool: "authorizedDatabases"}),
+		kinds: kindsOf(map[Type]string{anObject: "filter", aTruth: "nameOnly", aBool: "authorizedDatabases"}),
 	},
 	"getDefaultRWConcern": {
-		name: "getDefaultRWConcern", numbers: "long, int, double, decimal", kinds: kindsOf(map[Kind]string{aBool: "inMemory"}),
+		name: "getDefaultRWConcern", numbers: "long, int, double, decimal", kinds: kindsOf(map[Type]string{aBool: "inMemory"}),
 	},
 	"setDefaultRWConcern": {
 		name: "setDefaultRWConcern", numbers: "long, int, double, decimal",
-		kinds: kindsOf(map[Kind]string{anObject: "defaultReadConcern defaultWriteConcern"}),
+		kinds: kindsOf(map[Type]string{anObject: "defaultReadConcern defaultWriteConcern"}),
 	},
 	"fsync": {
 		name: "fsync", truths: "decimal, double, int, long, bool", numbers: "decimal, double, int, long",
-		kinds: kindsOf(map[Kind]string{aTruth: "lock allowFsyncFailure", exactInt: "fsyncLockAcquisitionTimeoutMillis"}),
+		kinds: kindsOf(map[Type]string{aTruth: "lock allowFsyncFailure", exactInt: "fsyncLockAcquisitionTimeoutMillis"}),
 	},
 	"fsyncUnlock": {name: "fsyncUnlock", lenient: true, numbers: "decimal, double, int, long"},
 	"planCacheClear": {
 		name:  "planCacheClear",
-		kinds: kindsOf(map[Kind]string{anObject: "query sort projection collation"}),
+		kinds: kindsOf(map[Type]string{anObject: "query sort projection collation"}),
 	},
 	"planCacheListFilters": {name: "planCacheListFilters", lenient: true},
 	"planCacheSetFilter": {
 		name: "planCacheSetFilter", lenient: true,
-		kinds: kindsOf(map[Kind]string{anything: "query sort projection collation indexes"}),
+		kinds: kindsOf(map[Type]string{anything: "query sort projection collation indexes"}),
 	},
 	"planCacheClearFilters": {
 		name: "planCacheClearFilters", lenient: true,
-		kinds: kindsOf(map[Kind]string{anything: "query sort projection collation"}),
+		kinds: kindsOf(map[Type]string{anything: "query sort projection collation"}),
 	},
 	"ping":         {name: "ping", numbers: "double, int, long, decimal"},
 	"buildInfo":    {name: "buildInfo", numbers: "decimal, int, double, long"},
@@ -115,34 +115,34 @@ var sets = map[string]*Set{
 	"dropDatabase": {name: "dropDatabase", numbers: "int, double, decimal, long"},
 	"createIndexes": {
 		name: "createIndexes", required: []string{"indexes"}, numbers: "double, decimal, long, int", truths: "bool, decimal, int, double, long",
-		kinds: kindsOf(map[Kind]string{objects: "indexes", aTruth: "ignoreUnknownIndexOptions", anything: "commitQuorum"}),
+		kinds: kindsOf(map[Type]string{objects: "indexes", aTruth: "ignoreUnknownIndexOptions", anything: "commitQuorum"}),
 	},
 	"dropIndexes": {
 		name: "dropIndexes", required: []string{"index"}, numbers: "int, long, double, decimal",
-		kinds: kindsOf(map[Kind]string{anything: "index"}),
+		kinds: kindsOf(map[Type]string{anything: "index"}),
 	},
 	"listIndexes": {
 		name: "listIndexes", numbers: "decimal, int, double, long", truths: "decimal, bool, double, long, int",
-		kinds: kindsOf(map[Kind]string{anObject: "cursor", aTruth: "includeBuildUUIDs includeIndexBuildInfo"}),
+		kinds: kindsOf(map[Type]string{anObject: "cursor", aTruth: "includeBuildUUIDs includeIndexBuildInfo"}),
 	},
 	"listCollections": {
 		name: "listCollections", numbers: "long, int, double, decimal",
-		kinds: kindsOf(map[Kind]string{anObject: "filter cursor", aBool: "nameOnly authorizedCollections"}),
+		kinds: kindsOf(map[Type]string{anObject: "filter cursor", aBool: "nameOnly authorizedCollections"}),
 	},
 	"renameCollection": {
 		name: "renameCollection", required: []string{"to"}, numbers: "decimal, int, long, double",
-		kinds: kindsOf(map[Kind]string{aText: "to", aBool: "stayTemp", anything: "dropTarget"}),
+		kinds: kindsOf(map[Type]string{aText: "to", aBool: "stayTemp", anything: "dropTarget"}),
 	},
 	"collStats": {
-		name: "collStats", numbers: "double, int, decimal, long", kinds: kindsOf(map[Kind]string{anInt: "scale"}),
+		name: "collStats", numbers: "double, int, decimal, long", kinds: kindsOf(map[Type]string{anInt: "scale"}),
 	},
 	"dbStats": {
 		name: "dbStats", numbers: "double, int, decimal, long", truths: "bool, decimal, long, int, double",
-		kinds: kindsOf(map[Kind]string{aNumber: "scale", aTruth: "freeStorage"}),
+		kinds: kindsOf(map[Type]string{aNumber: "scale", aTruth: "freeStorage"}),
 	},
 	"dataSize": {
 		name: "dataSize", numbers: "double, int, decimal, long", truths: "bool, decimal, long, int, double",
-		kinds: kindsOf(map[Kind]string{anObject: "keyPattern min max", aTruth: "estimate"}),
+		kinds: kindsOf(map[Type]string{anObject: "keyPattern min max", aTruth: "estimate"}),
 	},
 }
 
@@ -150,43 +150,43 @@ var sets = map[string]*Set{
 var (
 	Update = &Set{
 		name: "update.updates", required: []string{"q", "u"},
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anUpdate: "u", aHint: "hint", anObject: "q c collation sort", objects: "arrayFilters", aBool: "multi upsert", plainBool: "upsertSupplied",
 			aText: "sampleId",
 		}),
 	}
 	Delete = &Set{
 		name: "delete.deletes", required: []string{"q", "limit"},
-		kinds: kindsOf(map[Kind]string{aHint: "hint", anything: "limit sampleId", anObject: "q collation"}),
+		kinds: kindsOf(map[Type]string{aHint: "hint", anything: "limit sampleId", anObject: "q collation"}),
 	}
 	bulkInsertFields = &Set{
 		name: "bulkWrite.ops", required: []string{"insert", "document"}, numbers: "decimal, int, long, double",
-		kinds: kindsOf(map[Kind]string{anInt: "insert", anObject: "document"}),
+		kinds: kindsOf(map[Type]string{anInt: "insert", anObject: "document"}),
 	}
 	bulkUpdateFields = &Set{
 		name: "bulkWrite.ops", required: []string{"update", "filter", "updateMods"}, numbers: "decimal, int, long, double",
-		kinds: kindsOf(map[Kind]string{
+		kinds: kindsOf(map[Type]string{
 			anInt: "update", anUpdate: "updateMods", aHint: "hint", anything: "sampleId", anObject: "filter constants collation sort", objects: "arrayFilters",
 			aBool: "multi upsert", plainBool: "upsertSupplied",
 		}),
 	}
 	bulkDeleteFields = &Set{
 		name: "bulkWrite.ops", required: []string{"delete", "filter"}, numbers: "decimal, int, long, double",
-		kinds: kindsOf(map[Kind]string{anInt: "delete", aHint: "hint", anything: "sampleId", anObject: "filter collation", aBool: "multi"}),
+		kinds: kindsOf(map[Type]string{anInt: "delete", aHint: "hint", anything: "sampleId", anObject: "filter collation", aBool: "multi"}),
 	}
 	BulkOps = map[string]*Set{"insert": bulkInsertFields, "update": bulkUpdateFields, "delete": bulkDeleteFields}
 	NSInfo  = &Set{
 		name: "bulkWrite.nsInfo", required: []string{"ns"},
-		kinds: kindsOf(map[Kind]string{aText: "ns", refusable: "collectionUUID", anObject: "encryptionInformation"}),
+		kinds: kindsOf(map[Type]string{aText: "ns", refusable: "collectionUUID", anObject: "encryptionInformation"}),
 	}
 	Timeseries = &Set{
 		name: "create.timeseries", required: []string{"timeField"}, numbers: "long, int, double, decimal",
-		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", plainBool: "fixedBucketing", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
+		kinds: kindsOf(map[Type]string{aText: "timeField metaField granularity", plainBool: "fixedBucketing", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
 	}
 	Clustered = &Set{
 		name: "create.clusteredIndex", required: []string{"key", "unique"},
 		numbers: "long, decimal, int, double", truths: "long, int, bool, double, decimal",
-		kinds: kindsOf(map[Kind]string{anObject: "key", aText: "name", aTruth: "unique", anInt: "v"}),
+		kinds: kindsOf(map[Type]string{anObject: "key", aText: "name", aTruth: "unique", anInt: "v"}),
 	}
 	Cursor = map[string]*Set{
 		"aggregate":       newCursor("cursor"),
@@ -196,21 +196,21 @@ var (
 	}
 	ReadConcern = &Set{
 		name:  "readConcern",
-		kinds: kindsOf(map[Kind]string{aText: "level provenance", anything: "afterClusterTime atClusterTime"}),
+		kinds: kindsOf(map[Type]string{aText: "level provenance", anything: "afterClusterTime atClusterTime"}),
 	}
 	WriteConcern = &Set{
 		name: "WriteConcernOptions", truths: "double, bool, decimal, int, long",
-		kinds: kindsOf(map[Kind]string{anything: "w wtimeout getLastError", aTruth: "j fsync", aText: "provenance"}),
+		kinds: kindsOf(map[Type]string{anything: "w wtimeout getLastError", aTruth: "j fsync", aText: "provenance"}),
 	}
 	ReadPreference = &Set{
 		name: "readPreference", required: []string{"mode"}, lenient: true, numbers: "decimal, double, int, long",
-		kinds: kindsOf(map[Kind]string{aText: "mode", objects: "tags", aNumber: "maxStalenessSeconds"}),
+		kinds: kindsOf(map[Type]string{aText: "mode", objects: "tags", aNumber: "maxStalenessSeconds"}),
 	}
 )
 
 // newCursor are those of {batchSize: n}, which errors call by different names.
 func newCursor(name string) *Set {
-	return &Set{name: name, numbers: "decimal, double, long, int", kinds: kindsOf(map[Kind]string{aCount: "batchSize"})}
+	return &Set{name: name, numbers: "decimal, double, long, int", kinds: kindsOf(map[Type]string{aCount: "batchSize"})}
 }
 
 // otherNames are older names of commands.

@@ -146,12 +146,12 @@ const (
 	UnknownField                            Code = 40415
 )
 
-// Kind is a set of the things that clients do about an error.
-type Kind uint8
+// Class is a set of the things that clients do about an error.
+type Class uint8
 
 const (
 	// RetryableWrite gets the label RetryableWriteError if the command had a transaction number.
-	RetryableWrite Kind = 1 << iota
+	RetryableWrite Class = 1 << iota
 	// Transient gets the label TransientTransactionError in a transaction, as a RetryableWrite does.
 	Transient
 	// Resumable gets the label ResumableChangeStreamError in a change stream, as a RetryableWrite does.
@@ -164,7 +164,7 @@ const (
 type row struct {
 	code Code
 	name string
-	kind Kind
+	kind Class
 	old  string // the name before "not master" became "not primary", where it was another one
 }
 
@@ -324,4 +324,4 @@ func Name(code Code) string {
 func OldName(code Code) string { return find(code).old }
 
 // Is reports whether a code is of a kind.
-func Is(code Code, kind Kind) bool { return find(code).kind&kind != 0 }
+func Is(code Code, kind Class) bool { return find(code).kind&kind != 0 }

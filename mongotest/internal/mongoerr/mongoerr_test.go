@@ -40,7 +40,7 @@ func TestNamesOfCodes(t *testing.T) {
 func TestKindsOfCodes(t *testing.T) {
 	for _, test := range []struct {
 		code Code
-		is   Kind
+		is   Class
 	}{
 		{BadValue, 0},
 		{40571, 0},
@@ -49,7 +49,7 @@ func TestKindsOfCodes(t *testing.T) {
 		{SocketException, RetryableWrite},
 		{NotWritablePrimary, RetryableWrite | StateChange},
 	} {
-		for _, kind := range []Kind{RetryableWrite, Transient, Resumable, StateChange} {
+		for _, kind := range []Class{RetryableWrite, Transient, Resumable, StateChange} {
 			if got, want := Is(test.code, kind), test.is&kind != 0; got != want {
 				t.Errorf("Is(%d, %d) is %t", test.code, kind, got)
 			}

@@ -9,7 +9,7 @@ import (
 // Noop returns an entry that changes nothing and says why it was written.
 func Noop(message string) *store.Entry {
 	at, dst := wire.BeginDocument(nil)
-	return &store.Entry{Kind: store.Noop, After: wire.EndDocument(wire.AppendString(dst, "msg", message), at)}
+	return &store.Entry{Op: store.Noop, After: wire.EndDocument(wire.AppendString(dst, "msg", message), at)}
 }
 
 // HasOplogLocked reports whether the member's log can be read as local.oplog.rs.

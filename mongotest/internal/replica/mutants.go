@@ -26,7 +26,7 @@ func (m *Member) rolledBackLocked(undone []*store.Entry) {
 // keptLocked returns the entry that makes a change of a document once more on the primary, nil if there is nothing to change.
 func (m *Member) keptLocked(e *store.Entry) *store.Entry {
 	c := m.Data.Collections[e.NS]
-	if c == nil || e.Kind != store.Put {
+	if c == nil || e.Op != store.Put {
 		return nil
 	}
 	current := c.Document(e.Key)
@@ -37,7 +37,7 @@ func (m *Member) keptLocked(e *store.Entry) *store.Entry {
 			return nil
 		}
 	}
-	kept := &store.Entry{Kind: store.Put, NS: e.NS, Key: e.Key, Before: current, After: changed}
+	kept := &store.Entry{Op: store.Put, NS: e.NS, Key: e.Key, Before: current, After: changed}
 	kept.Concern(c.Def)
 	return kept
 }

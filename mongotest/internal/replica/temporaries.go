@@ -19,7 +19,7 @@ func (m *Member) dropTemporariesLocked() {
 
 // DropLocked drops a collection that there is.
 func (m *Member) DropLocked(ns string) {
-	e := &store.Entry{Kind: store.Drop, NS: ns}
+	e := &store.Entry{Op: store.Drop, NS: ns}
 	e.Concern(m.Data.Collections[ns].Def)
 	m.AppendLocked(e)
 }

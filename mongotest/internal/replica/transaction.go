@@ -71,7 +71,7 @@ func (t *Transaction) Collection(ns string) (*store.Collection, error) {
 		return c, nil
 	}
 	for s := range t.Member.Data.Changes(t.at) {
-		if s.Kind.OfCatalog() && (s.NS == ns || s.Change != nil && s.Change.To == ns) {
+		if s.Op.OfCatalog() && (s.NS == ns || s.Change != nil && s.Change.To == ns) {
 			return nil, mongoerr.Errorf(mongoerr.SnapshotUnavailable, "Unable to read from a snapshot due to pending collection catalog changes; "+
 				"please retry the operation. Collection: %s", ns)
 		}
@@ -85,7 +85,7 @@ func (t *Transaction) Collection(ns string) (*store.Collection, error) {
 
 // Write does what an entry says to the transaction's copies, unless somebody else has written there since it began.
 func (t *Transaction) Write(e *store.Entry) error {
-	if e.Kind == store.Drop || e.Kind == store.Rename {
+	if e.Op == store.Drop || e.Op == store.Rename {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "mongotest: the operation is not supported in a transaction")
 	}
 	c, err := t.Collection(e.NS)
@@ -147,14 +147,14 @@ func (t *Transaction) entries() []*store.Entry {
 
 // Created reports whether the transaction has created a collection.
 func (t *Transaction) Created(ns string) bool {
-	return slices.ContainsFunc(t.Writes, func(s store.Slot) bool { return s.Kind == store.Create && s.NS == ns })
+	return slices.ContainsFunc(t.Writes, func(s store.Slot) bool { return s.Op == store.Create && s.NS == ns })
 }
 
 // outdated reports whether the transaction sees something else than there is where an entry writes.
 func (t *Transaction) outdated(e *store.Entry) bool {
 	now := t.Member.Data.Collections[e.NS]
-	if e.Kind != store.Put && e.Kind != store.Remove {
-		return e.Kind == store.Create && now != nil
+	if e.Op != store.Put && e.Op != store.Remove {
+		return e.Op == store.Create && now != nil
 	}
 	if now == nil {
 		return false
@@ -175,7 +175,7 @@ func (t *Transaction) outdated(e *store.Entry) bool {
 
 // LocksOf returns what an entry's writer must have for itself.
 func (m *Member) LocksOf(e *store.Entry, c *store.Collection) []lock {
-	if e.Kind != store.Put && e.Kind != store.Remove {
+	if e.Op != store.Put && e.Op != store.Remove {
 		return []lock{{e.NS, wholeCollection, ""}}
 	}
 	list := []lock{{e.NS, "", e.Key}}
@@ -209,7 +209,7 @@ func (m *Member) HeldLocked(e *store.Entry, wanted []lock, t *Transaction) *Tran
 			return held
 		}
 	}
-	if e.Kind == store.Put || e.Kind == store.Remove {
+	if e.Op == store.Put || e.Op == store.Remove {
 		return nil
 	}
 	for other := range m.Open {
@@ -226,7 +226,7 @@ func (t *Transaction) CommitLocked() {
 	t.endLocked(Committed)
 	if len(t.Writes) > 0 {
 		m.AppendLocked(&store.Entry{
-			Kind: store.Group, Parts: t.entries(), Session: &store.SessionRef{LSID: t.Session.Key, Txn: t.Number, Stmt: store.Committing},
+			Op: store.Group, Parts: t.entries(), Session: &store.SessionRef{LSID: t.Session.Key, Txn: t.Number, Stmt: store.Committing},
 		})
 	}
 	t.Entry = m.Data.Log.Last()

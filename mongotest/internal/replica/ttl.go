@@ -82,7 +82,7 @@ func (rs *Set) removeExpired(p *Member, ns string, id store.UUID, records []*sto
 		return
 	}
 	for _, r := range records {
-		e := &store.Entry{Kind: store.Remove, NS: ns, Key: r.Key, Before: r.Doc}
+		e := &store.Entry{Op: store.Remove, NS: ns, Key: r.Key, Before: r.Doc}
 		e.Concern(c.Def)
 		if c.ByKey[r.Key] == r && p.HeldLocked(e, p.LocksOf(e, c), nil) == nil {
 			p.AppendLocked(e)

@@ -6,7 +6,7 @@ type Catalog map[string]*Collection
 // Apply does to the collections what an entry says.
 func (c Catalog) Apply(e *Entry) Slot {
 	s := Slot{Entry: e, on: c[e.NS]}
-	switch e.Kind {
+	switch e.Op {
 	case Put:
 		s.on.put(e.Key, e.After)
 	case Remove:
@@ -34,7 +34,7 @@ func (c Catalog) Apply(e *Entry) Slot {
 
 // Undo takes back what an entry did, as the last one that did something.
 func (c Catalog) Undo(s *Slot) {
-	switch s.Kind {
+	switch s.Op {
 	case Put:
 		if s.Before == nil {
 			s.on.remove(s.Key)

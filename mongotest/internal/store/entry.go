@@ -2,13 +2,13 @@ package store
 
 import "github.com/holdfast-db/holdfast/mongotest/internal/query"
 
-// Kind says what an oplog entry does.
-type Kind uint8
+// Op says what an oplog entry does.
+type Op uint8
 
-// The kinds of entries.
+// The operations.
 const (
-	Noop Kind = iota
-	Put       // insert or update: after is the document now, before the one that was there, if any
+	Noop Op = iota
+	Put     // insert or update: after is the document now, before the one that was there, if any
 	Remove
 	Create
 	Drop
@@ -19,14 +19,14 @@ const (
 )
 
 // OfCatalog reports whether an entry of the kind is about a collection as a whole.
-func (k Kind) OfCatalog() bool { return k == Create || k == Drop || k == Alter || k == Rename }
+func (k Op) OfCatalog() bool { return k == Create || k == Drop || k == Alter || k == Rename }
 
 // Entry is one operation of the oplog. It is immutable, and the members that have it share it: two members' logs agree up
 // to an index exactly when they hold the same entry there.
 type Entry struct {
 	Term   int64
 	TS     Timestamp
-	Kind   Kind
+	Op     Op
 	NS     string
 	Key    string // of the document
 	Before []byte

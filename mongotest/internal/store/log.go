@@ -23,7 +23,7 @@ const slotBytes = 448
 func (s *Slot) size() int64 {
 	e := s.Entry
 	n := slotBytes + int64(len(e.NS)+len(e.Key)+len(e.Before)+len(e.After))
-	if e.Kind == Drop && s.on != nil {
+	if e.Op == Drop && s.on != nil {
 		n += s.on.Size
 	}
 	if s.replaced != nil {

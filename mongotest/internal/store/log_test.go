@@ -37,7 +37,7 @@ func TestACopyHasTheDataOfAnEarlierTime(t *testing.T) {
 	later := w.put("d.a", 2, 2)
 	later.Session = &SessionRef{LSID: "s", Txn: 1, Stmt: 1}
 	w.write(later)
-	w.write(&Entry{Kind: Drop, NS: "d.b"})
+	w.write(&Entry{Op: Drop, NS: "d.b"})
 	c := w.Copy(at)
 	if c.Collections["d.a"].Live != 1 || c.Collections["d.b"] == nil || c.Collections["d.b"].Live != 1 || len(c.Collections) != 2 {
 		t.Errorf("the copy has other collections: %v", c.Collections)
@@ -61,7 +61,7 @@ func TestADroppedCollectionIsInTheLogUntilItIsTrimmed(t *testing.T) {
 	w.create("d.a")
 	w.write(w.put("d.a", 1, 1))
 	before, size := w.Log.Bytes(), w.Collections["d.a"].Size
-	w.write(&Entry{Kind: Drop, NS: "d.a"})
+	w.write(&Entry{Op: Drop, NS: "d.a"})
 	if n := w.Log.Bytes() - before; size == 0 || n < slotBytes+size {
 		t.Errorf("the drop of a collection of %d bytes has %d", size, n)
 	}

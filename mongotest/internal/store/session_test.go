@@ -31,7 +31,7 @@ func executing(t *testing.T, statements int32) time.Duration {
 			if st.Session("s").Executed(1, stmt) != nil {
 				t.Fatalf("statement %d has not been executed", stmt)
 			}
-			st.Apply(&Entry{Kind: Noop, TS: Timestamp(stmt + 1), Session: &SessionRef{LSID: "s", Txn: 1, Stmt: stmt}})
+			st.Apply(&Entry{Op: Noop, TS: Timestamp(stmt + 1), Session: &SessionRef{LSID: "s", Txn: 1, Stmt: stmt}})
 		}
 		if took := time.Since(began); i == 0 || took < least {
 			least = took

@@ -19,7 +19,7 @@ func (st *Store) Changes(after int64) iter.Seq[*Slot] {
 
 // changes yields the slot, or a group's parts, the newest first.
 func (s *Slot) changes(yield func(*Slot) bool) bool {
-	if s.Kind != Group {
+	if s.Op != Group {
 		return yield(s)
 	}
 	for i := len(s.parts) - 1; i >= 0; i-- {
@@ -39,11 +39,11 @@ func (st *Store) Snapshot(ns string, at int64) *Collection {
 	c := st.Collections[ns]
 	for s := range st.Changes(at) {
 		switch {
-		case s.Kind == Create && s.NS == ns:
+		case s.Op == Create && s.NS == ns:
 			c = nil
-		case s.Kind == Drop && s.NS == ns, s.Kind == Rename && s.NS == ns:
+		case s.Op == Drop && s.NS == ns, s.Op == Rename && s.NS == ns:
 			c = s.on
-		case s.Kind == Rename && s.Change.To == ns:
+		case s.Op == Rename && s.Change.To == ns:
 			c = s.replaced
 		}
 	}
@@ -61,9 +61,9 @@ func (st *Store) rewind(c *Collection, at int64) *Collection {
 		switch {
 		case s.on != c:
 			continue
-		case s.Kind == Alter || s.Kind == Rename:
+		case s.Op == Alter || s.Op == Rename:
 			def = s.Change.Before
-		case s.Kind == Put || s.Kind == Remove:
+		case s.Op == Put || s.Op == Remove:
 			undone[s.Key] = s.Before
 			if s.removed != nil {
 				removed[s.Key] = s.removed // the oldest of a key, which is in another place if it was inserted again
@@ -133,7 +133,7 @@ func (st *Store) Copy(at int64) *Store {
 		}
 	}
 	for s := range st.Changes(at) { // what was dropped or renamed since
-		if s.Kind != Drop && s.Kind != Rename || to.Collections[s.NS] != nil {
+		if s.Op != Drop && s.Op != Rename || to.Collections[s.NS] != nil {
 			continue
 		}
 		if c := st.Snapshot(s.NS, at); c != nil {

@@ -45,7 +45,7 @@ func (st *Store) Apply(e *Entry) {
 
 // collateBy notes the collations of what an entry creates.
 func (st *Store) collateBy(e *Entry) {
-	if e.Kind == Create {
+	if e.Op == Create {
 		st.Collate(&e.Change.After.Options)
 	}
 	for _, part := range e.Parts {

@@ -56,7 +56,7 @@ func (w *writer) write(e *Entry) *Entry {
 }
 
 func (w *writer) create(ns string) {
-	w.write(&Entry{Kind: Create, NS: ns, Change: &Change{After: NewDefinition()}})
+	w.write(&Entry{Op: Create, NS: ns, Change: &Change{After: NewDefinition()}})
 }
 
 // put returns the entry that stores a document, nil if a unique index forbids it.
@@ -66,7 +66,7 @@ func (w *writer) put(ns string, id, x int) *Entry {
 	if c.Conflict(ns, key, doc) != nil {
 		return nil
 	}
-	return &Entry{Kind: Put, NS: ns, Key: key, Before: c.Document(key), After: doc}
+	return &Entry{Op: Put, NS: ns, Key: key, Before: c.Document(key), After: doc}
 }
 
 // text returns collections with their indexes and documents, in order.
@@ -140,9 +140,9 @@ func TestWhatIsUndoneIsAsItWasBefore(t *testing.T) {
 func (w *writer) drawn(rt *rapid.T, ns string, names []string) *Entry {
 	c := w.Collections[ns]
 	id, x := rapid.IntRange(1, 4).Draw(rt, "id"), rapid.IntRange(1, 4).Draw(rt, "x")
-	kind := rapid.SampledFrom([]Kind{Put, Put, Put, Remove, Remove, Drop, Alter, Rename, Group}).Draw(rt, "kind")
+	kind := rapid.SampledFrom([]Op{Put, Put, Put, Remove, Remove, Drop, Alter, Rename, Group}).Draw(rt, "kind")
 	if c == nil {
-		return &Entry{Kind: Create, NS: ns, Change: &Change{After: NewDefinition()}}
+		return &Entry{Op: Create, NS: ns, Change: &Change{After: NewDefinition()}}
 	}
 	switch kind {
 	case Put:
@@ -150,25 +150,25 @@ func (w *writer) drawn(rt *rapid.T, ns string, names []string) *Entry {
 	case Remove:
 		_, key := document(w.t, id, x)
 		if before := c.Document(key); before != nil {
-			return &Entry{Kind: Remove, NS: ns, Key: key, Before: before}
+			return &Entry{Op: Remove, NS: ns, Key: key, Before: before}
 		}
 	case Drop:
-		return &Entry{Kind: Drop, NS: ns}
+		return &Entry{Op: Drop, NS: ns}
 	case Alter:
 		list, ix := []*Index{IDIndex}, uniqueOnX(w.t)
 		if c.Def.Named("x_1") == nil && c.Buildable(ns, ix) == nil {
 			list = append(list, ix)
 		}
-		return &Entry{Kind: Alter, NS: ns, Change: &Change{Before: c.Def, After: c.Def.With(list)}}
+		return &Entry{Op: Alter, NS: ns, Change: &Change{Before: c.Def, After: c.Def.With(list)}}
 	case Rename:
 		to := names[0]
 		if ns == to {
 			to = names[1]
 		}
-		return &Entry{Kind: Rename, NS: ns, Change: &Change{Before: c.Def, After: c.Def.With(c.Def.Indexes), To: to}}
+		return &Entry{Op: Rename, NS: ns, Change: &Change{Before: c.Def, After: c.Def.With(c.Def.Indexes), To: to}}
 	case Group:
 		if e := w.put(ns, id, x); e != nil {
-			return &Entry{Kind: Group, Parts: []*Entry{e, {Kind: Remove, NS: ns, Key: e.Key, Before: e.After}}}
+			return &Entry{Op: Group, Parts: []*Entry{e, {Op: Remove, NS: ns, Key: e.Key, Before: e.After}}}
 		}
 	case Noop, Create, EmptyDatabase:
 	}
@@ -180,7 +180,7 @@ func TestAUniqueIndexKeepsADuplicateOut(t *testing.T) {
 	w.create("d.a")
 	w.write(w.put("d.a", 1, 7))
 	c := w.Collections["d.a"]
-	w.write(&Entry{Kind: Alter, NS: "d.a", Change: &Change{Before: c.Def, After: c.Def.With([]*Index{IDIndex, uniqueOnX(t)})}})
+	w.write(&Entry{Op: Alter, NS: "d.a", Change: &Change{Before: c.Def, After: c.Def.With([]*Index{IDIndex, uniqueOnX(t)})}})
 	if w.put("d.a", 2, 7) != nil {
 		t.Error("a document with the key of another is stored")
 	}
@@ -226,7 +226,7 @@ func TestTheOutcomeOfAnEntryIsNoted(t *testing.T) {
 	var own, of Outcome
 	e := w.put("d.a", 1, 1)
 	e.Outcome = &own
-	group := &Entry{Kind: Group, Parts: []*Entry{{Kind: Noop, Outcome: &of}}}
+	group := &Entry{Op: Group, Parts: []*Entry{{Op: Noop, Outcome: &of}}}
 	w.write(e)
 	w.write(group)
 	if !own.Applied.Load() || !of.Applied.Load() || own.RolledBack.Load() || of.RolledBack.Load() {
@@ -242,7 +242,7 @@ func TestALogForgetsWhatIsTrimmed(t *testing.T) {
 	w := newWriter(t)
 	const all = 10000
 	for range all {
-		w.write(&Entry{Kind: Noop})
+		w.write(&Entry{Op: Noop})
 	}
 	w.Log.Trim(9000, all*slotBytes)
 	if w.Log.Base != 0 {
@@ -282,7 +282,7 @@ func TestACappedCollectionOverflowsByDocumentsOrBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := newWriter(t)
-		w.write(&Entry{Kind: Create, NS: "d.a", Change: &Change{After: def}})
+		w.write(&Entry{Op: Create, NS: "d.a", Change: &Change{After: def}})
 		for i := range test.stored {
 			w.write(w.put("d.a", i, i))
 		}
@@ -302,7 +302,7 @@ func TestViewsDoNotStandOnThemselves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.write(&Entry{Kind: Create, NS: ns, Change: &Change{After: def}})
+		w.write(&Entry{Op: Create, NS: ns, Change: &Change{After: def}})
 	}
 	if err := w.Collections.CheckView("d.x", view("c")); err != nil {
 		t.Error(err)
