@@ -13,12 +13,12 @@ import (
 // incoming is a client's message that is not executed here: a proxy passes it on, a pipe replies as the test says.
 type incoming struct {
 	Request
-	wire wire.Request
+	wire wire.ClientMessage
 }
 
 // describe reads from a message the parts that middleware sees.
 func describe(message []byte) (*incoming, error) {
-	w, err := wire.ParseRequest(message)
+	w, err := wire.ParseClientMessage(message)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (p *peer) serve(nc *memnet.Conn, dialed int) {
 		q.header, _ = wire.ParseHeader(message)
 		q.handshake = q.header.OpCode == wire.OpQuery
 		q.hello = q.handshake || isHello(message)
-		if r, err := wire.ParseRequest(message); err == nil {
+		if r, err := wire.ParseClientMessage(message); err == nil {
 			q.document = r.Body
 		}
 		p.mu.Lock()

@@ -8,9 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Request is a client's message as a server reads it: an OP_MSG, or an OP_QUERY with a first hello. Its parts alias
+// ClientMessage is a client's message as a server reads it: an OP_MSG, or an OP_QUERY with a first hello. Its parts alias
 // the bytes that it was read from.
-type Request struct {
+type ClientMessage struct {
 	Header    Header
 	Flags     MsgFlags // of an OP_MSG; 0 for an OP_QUERY
 	Name      string   // of the command, as the client wrote it
@@ -19,39 +19,39 @@ type Request struct {
 	Sequences []Sequence
 }
 
-// ParseRequest reads a client's message, header included. An error matches ErrMalformed. Only the lengths of the
+// ParseClientMessage reads a client's message, header included. An error matches ErrMalformed. Only the lengths of the
 // command's fields up to $db are checked.
-func ParseRequest(b []byte) (Request, error) {
+func ParseClientMessage(b []byte) (ClientMessage, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
-		return Request{}, err
+		return ClientMessage{}, err
 	}
-	r := Request{Header: h}
+	r := ClientMessage{Header: h}
 	switch h.OpCode {
 	case OpMsg:
 		m, err := ParseMsg(b)
 		if err != nil {
-			return Request{}, err
+			return ClientMessage{}, err
 		}
 		r.Flags, r.Body, r.Sequences = m.Flags, m.Body, m.Sequences
 	case OpQuery:
 		q, err := ParseQuery(b)
 		if err != nil {
-			return Request{}, err
+			return ClientMessage{}, err
 		}
 		db, ok := bytes.CutSuffix(q.Collection, []byte(".$cmd"))
 		if !ok {
-			return Request{}, malformed("an OP_QUERY on %q, which is not a command collection", q.Collection)
+			return ClientMessage{}, malformed("an OP_QUERY on %q, which is not a command collection", q.Collection)
 		}
 		r.Body, r.Database = q.Document, string(db)
 	default:
-		return Request{}, malformed("operation code %d instead of a request", h.OpCode)
+		return ClientMessage{}, malformed("operation code %d instead of a request", h.OpCode)
 	}
 	return r, r.readNames()
 }
 
 // readNames finds the command's name and its $db.
-func (r *Request) readNames() error {
+func (r *ClientMessage) readNames() error {
 	it := Elements(r.Body)
 	if !it.Next() {
 		return malformed("a command without a name")
@@ -67,13 +67,13 @@ func (r *Request) readNames() error {
 }
 
 // Command returns the whole command as one document, see Fold.
-func (r *Request) Command() []byte { return Fold(r.Body, r.Sequences) }
+func (r *ClientMessage) Command() []byte { return Fold(r.Body, r.Sequences) }
 
 // Unanswered reports whether the client expects no reply.
-func (r *Request) Unanswered() bool { return r.Flags&MoreToCome != 0 }
+func (r *ClientMessage) Unanswered() bool { return r.Flags&MoreToCome != 0 }
 
 // AppendReply writes a whole message that answers the request with a document, in the form that the request needs.
-func (r *Request) AppendReply(dst []byte, requestID int32, document []byte) []byte {
+func (r *ClientMessage) AppendReply(dst []byte, requestID int32, document []byte) []byte {
 	if r.Header.OpCode == OpQuery {
 		return AppendReply(dst, requestID, r.Header.RequestID, document)
 	}

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func TestParseRequest(t *testing.T) {
+func TestParseClientMessage(t *testing.T) {
 	at, dst := BeginMsg(nil, 3, 0, 0)
 	doc, dst := BeginDocument(dst)
 	withoutDatabase := EndMessage(EndDocument(AppendInt32(dst, "ping", 1), doc), at)
@@ -29,7 +29,7 @@ func TestParseRequest(t *testing.T) {
 		{"a command without a database", withoutDatabase, "ping", "", `{"ping": {"$numberInt":"1"}}`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := ParseRequest(c.message)
+			r, err := ParseClientMessage(c.message)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestParseRequest(t *testing.T) {
 func TestAReplyHasTheFormOfItsRequest(t *testing.T) {
 	document := append(bson.Raw(nil), golden(t, pingDocument)...)
 	for name, message := range map[string][]byte{"an OP_MSG": golden(t, opMsgPing), "an OP_QUERY": golden(t, opQueryHello)} {
-		r, err := ParseRequest(message)
+		r, err := ParseClientMessage(message)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestAReplyHasTheFormOfItsRequest(t *testing.T) {
 	}
 }
 
-func TestParseRequestRefusesMalformedBytes(t *testing.T) {
+func TestParseClientMessageRefusesMalformedBytes(t *testing.T) {
 	insert := golden(t, opQueryHello)
 	copy(insert[HeaderLength+4:], "admin.c$md")
 	at, dst := BeginMsg(nil, 1, 0, 0)
@@ -82,14 +82,14 @@ func TestParseRequestRefusesMalformedBytes(t *testing.T) {
 		"a command without a name":    nameless,
 		"a message that is cut off":   golden(t, opMsgPing)[:30],
 	} {
-		if r, err := ParseRequest(message); !errors.Is(err, ErrMalformed) {
+		if r, err := ParseClientMessage(message); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
 }
 
 func TestFoldAllocatesTheDocumentOnly(t *testing.T) {
-	r, err := ParseRequest(golden(t, opMsgInsert))
+	r, err := ParseClientMessage(golden(t, opMsgInsert))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +102,13 @@ func TestFoldAllocatesTheDocumentOnly(t *testing.T) {
 	}
 }
 
-// FuzzParseRequest compares a parsed request with the request that is built from its parts.
-func FuzzParseRequest(f *testing.F) {
+// FuzzParseClientMessage compares a parsed message with the message that is built from its parts.
+func FuzzParseClientMessage(f *testing.F) {
 	for _, text := range []string{opMsgPing, opMsgInsert, opQueryHello, opReplyOK} {
 		f.Add(bytes.Clone(hexOf(text)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := ParseRequest(b)
+		r, err := ParseClientMessage(b)
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Fatalf("error %v", err)
@@ -123,7 +123,7 @@ func FuzzParseRequest(f *testing.F) {
 		if r.Header.OpCode != OpMsg {
 			return
 		}
-		again, err := ParseRequest(rebuilt(&r))
+		again, err := ParseClientMessage(rebuilt(&r))
 		if err != nil || again.Name != r.Name || again.Database != r.Database || again.Unanswered() != r.Unanswered() ||
 			!bytes.Equal(again.Command(), r.Command()) {
 			t.Fatalf("the request is %+v; built from its parts it is %+v, %v", r, again, err)
@@ -132,7 +132,7 @@ func FuzzParseRequest(f *testing.F) {
 }
 
 // checkFolded compares the whole command with the body and the sequences, element by element.
-func checkFolded(t *testing.T, r *Request) {
+func checkFolded(t *testing.T, r *ClientMessage) {
 	t.Helper()
 	command, body := Elements(r.Command()), Elements(r.Body)
 	for body.Next() {
@@ -164,7 +164,7 @@ func checkFolded(t *testing.T, r *Request) {
 }
 
 // rebuilt writes an OP_MSG with the request's parts.
-func rebuilt(r *Request) []byte {
+func rebuilt(r *ClientMessage) []byte {
 	at, dst := BeginMsg(nil, r.Header.RequestID, 0, r.Flags&MoreToCome)
 	dst = append(dst, r.Body...)
 	for _, s := range r.Sequences {
