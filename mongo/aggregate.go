@@ -50,7 +50,7 @@ func (a *aggregation) elements() []byte {
 func (a *aggregation) describe(op *operation.Operation, cmd operation.Command) {
 	a.scope.read(op, a.db.name, "aggregate", cmd)
 	if a.stages.writes() {
-		op.Kind, op.Idempotency, op.Retryable = operation.Write, retry.NotIdempotent, false
+		op.Kind, op.Idempotency, op.Retryable, op.Several = operation.Write, retry.NotIdempotent, false, true
 		op.WriteConcern = a.scope.writeConcern
 		selection := *a.scope.reads
 		selection.WritesOutput = true

@@ -53,6 +53,7 @@ func (c *clientBulkCommand) run(ctx context.Context) error {
 	var op operation.Operation
 	coll.write(&op, "bulkWrite", c, retry.NotIdempotent)
 	op.Retryable = op.Retryable && !c.multi
+	op.Several = c.multi || c.end-c.first > 1
 	op.Session, op.Pin = c.cursor.session, &c.cursor.pin
 	op.LogID = c.bulk.logID
 	opened := false

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"encoding/binary"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -50,7 +51,13 @@ type writeCommand struct {
 func (c *writeCommand) run(ctx context.Context, cmd operation.Command, idempotency retry.Idempotency) error {
 	c.coll.write(&c.op, c.kind.command, cmd, idempotency)
 	c.op.Retryable = c.op.Retryable && !c.kind.multi
+	c.op.Several = c.kind.multi || severalDocuments(c.statements)
 	return c.coll.db.client.run(ctx, &c.op)
+}
+
+// severalDocuments reports whether there is more than one BSON document, each behind the other.
+func severalDocuments(b []byte) bool {
+	return len(b) >= 4 && len(b) > int(binary.LittleEndian.Uint32(b))
 }
 
 // appendTo writes the elements of the command.

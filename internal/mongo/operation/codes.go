@@ -86,6 +86,19 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
+// gaveUp reports whether the server may have ended the command in the middle: it was interrupted, or is no longer the primary. The
+// codes are those of the category Interruption, and the state changes.
+func (r *Reply) gaveUp() bool {
+	switch r.Code {
+	case 50, 262, 11601, 46841, 279: // MaxTimeMSExpired, ExceededTimeLimit, Interrupted, ClientMarkedKilled, ClientDisconnect
+	default:
+		if reason := reasonOf(r.Code); reason != mongoreason.NodeRecovering && reason != mongoreason.NotWritablePrimary {
+			return false
+		}
+	}
+	return !hasLabel(r.Labels, labelNoWritesPerformed)
+}
+
 // retryableWrite reports whether a reply has the label RetryableWriteError or must get it, and whether the client
 // must add it.
 func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {

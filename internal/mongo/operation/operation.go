@@ -55,6 +55,9 @@ type Operation struct {
 	Retryable bool
 	// Idempotency says whether doing the operation twice does harm to the application's data.
 	Idempotency retry.Idempotency
+	// Several means that the write may change several documents. Each is changed whole or not at all, but not all of them together
+	// (https://www.mongodb.com/docs/manual/core/write-operations-atomicity/): a server that gives up in the middle leaves what is done.
+	Several bool
 	// Selection has the criteria for server selection.
 	Selection *topology.Selection
 	// ReadPreference is sent with the command. Nil means primary.
