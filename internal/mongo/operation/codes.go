@@ -86,17 +86,15 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
-// gaveUp reports whether the server may have ended the command in the middle: it was interrupted, or is no longer the primary. The
-// codes are those of the category Interruption, and the state changes.
+// gaveUp reports whether the server may have ended the command in the middle: it was interrupted. The codes are those of its category
+// Interruption. A member that is no primary says so before it begins.
 func (r *Reply) gaveUp() bool {
 	switch r.Code {
-	case 50, 262, 11601, 46841, 279: // MaxTimeMSExpired, ExceededTimeLimit, Interrupted, ClientMarkedKilled, ClientDisconnect
-	default:
-		if reason := reasonOf(r.Code); reason != mongoreason.NodeRecovering && reason != mongoreason.NotWritablePrimary {
-			return false
-		}
+	case 50, 262, 279, 11600, 11601, 11602, 46841: // MaxTimeMSExpired, ExceededTimeLimit, ClientDisconnect, InterruptedAtShutdown, Interrupted,
+		// InterruptedDueToReplStateChange, ClientMarkedKilled
+		return !hasLabel(r.Labels, labelNoWritesPerformed)
 	}
-	return !hasLabel(r.Labels, labelNoWritesPerformed)
+	return false
 }
 
 // retryableWrite reports whether a reply has the label RetryableWriteError or must get it, and whether the client

@@ -20,7 +20,7 @@ type report struct {
 	silent bool
 	// selection means that no server could be selected.
 	selection bool
-	// answered means that the server answered each attempt.
+	// answered means that the server answered each attempt, and gave none up in the middle.
 	answered bool
 }
 
@@ -45,7 +45,7 @@ func (r *report) fromHistory(h *retry.Error) {
 	r.selection = h.Total == 0
 	r.answered = !r.selection && len(h.Attempts) == h.Total
 	for _, a := range h.Attempts {
-		r.answered = r.answered && a.Stage == retry.StageResponded
+		r.answered = r.answered && a.Stage == retry.StageResponded && !interrupted(a.Err)
 		if a.Stage == retry.StageDispatch {
 			r.unsent++
 		}
@@ -54,6 +54,12 @@ func (r *report) fromHistory(h *retry.Error) {
 		r.claim = unknown
 	}
 	r.silent = slices.Contains([]retry.StopReason{retry.StopNone, retry.NotStopped}, h.StopReason())
+}
+
+// interrupted reports whether a server gave a command up, of which it may have done a part.
+func interrupted(err error) bool {
+	var e mongo.CommandError
+	return errors.As(err, &e) && slices.Contains([]int32{50, 262, 11600, 11601, 11602}, e.Code)
 }
 
 // concernFailed reports whether an error has a write concern error.
