@@ -83,13 +83,13 @@ func TestAWriteOfSeveralDocumentsThatIsGivenUpMayBePartlyDone(t *testing.T) {
 		labels  []string
 		givenUp bool
 	}{
-		"MaxTimeMSExpired":                 {50, nil, true},
-		"Interrupted":                      {11601, nil, true},
-		"InterruptedDueToReplStateChange":  {11602, nil, true},
-		"NotWritablePrimary":               {10107, nil, false},
-		"a value that is bad":              {2, nil, false},
-		"the label NoWritesPerformed":      {50, []string{"NoWritesPerformed"}, false},
-		"an overloaded server that may be": {50, []string{"NoWritesPerformed", "SystemOverloadedError"}, false},
+		"MaxTimeMSExpired":                {50, nil, true},
+		"Interrupted":                     {11601, nil, true},
+		"InterruptedDueToReplStateChange": {11602, nil, true},
+		"NotWritablePrimary":              {10107, nil, false},
+		"a value that is bad":             {2, nil, false},
+		"the label NoWritesPerformed":     {50, []string{"NoWritesPerformed"}, false},
+		"NoWritesPerformed, with others":  {50, []string{"NoWritesPerformed", "SystemOverloadedError"}, false},
 	}
 	for name, method := range methods {
 		for about, answer := range answers {

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	call.Register(call.AtShard, append(accountSpecs(), &call.Spec{Name: "appendOplogNote", Run: cmdAppendOplogNote, Write: true}))
+	call.Register(call.AtShard, append(accountSpecs(), oplogSpecs()...))
 	call.Register(call.AtServer, serverSpecs())
 	call.Register(call.AtMember, memberSpecs())
 	call.Register(call.AtMongos, mongosSpecs())
@@ -32,6 +32,13 @@ func accountSpecs() []*call.Spec {
 		{Name: "grantRolesToRole", Run: cmdGrantRolesToRole, Service: true},
 		{Name: "revokeRolesFromRole", Run: cmdRevokeRolesFromRole, Service: true},
 		{Name: "rolesInfo", Run: cmdRolesInfo, Service: true},
+	}
+}
+
+// oplogSpecs are the commands on the log, which is data too.
+func oplogSpecs() []*call.Spec {
+	return []*call.Spec{
+		{Name: "appendOplogNote", Run: cmdAppendOplogNote, Write: true},
 	}
 }
 

@@ -16,7 +16,7 @@ func (x *Call) Writing(apply func() error) error {
 	return x.WritingUnits(func() error { return attemptLocked(x, x.Result.Entries, apply) })
 }
 
-// WritingUnits is writing for a command that may write much. All that run writes, it writes in units.
+// WritingUnits is Writing for a command that may write much. All that run writes, it writes in units.
 func (x *Call) WritingUnits(run func() error) error {
 	rs, m := x.Client.Cluster, x.Client.Member
 	if rs.Set.Standalone {

@@ -38,7 +38,7 @@ func byWords(a, b Searched) int {
 	return cmp.Or(a.Match.Found.Before(&b.Match.Found), cmp.Compare(b.Record.ID, a.Record.ID))
 }
 
-// findBySearch is find in the order of a search.
+// findBySearch is Find in the order of a search.
 func findBySearch(x *Call, q *Criteria, p Scan, visit func(r *store.Record) bool) error {
 	list, err := x.BySearch(&p.View, &q.Filter, &x.Result.Match)
 	if err != nil {

@@ -199,7 +199,7 @@ func (c *Criteria) readsByID(def *store.Definition) bool {
 	return c.Sort.ByID() != 0 && c.Collation == def.Options.Collation && !c.Hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
-// CheckNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
+// CheckNatural makes a hint of a sort by the order in which documents are kept. It refuses such a sort if there is another hint.
 func (c *Criteria) CheckNatural() error {
 	switch {
 	case c.Natural == 0:
@@ -250,8 +250,8 @@ func (x *Call) ScanLocked(q *Criteria, whole func(*store.Collection) store.View)
 	return p, nil
 }
 
-// Find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
-// the element by which the document matched.
+// Find calls visit with every document of a scan that matches, in the hint's order, until visit returns false. While visit runs,
+// Result.Match has the element by which the document matched.
 func (x *Call) Find(command string, q *Criteria, p Scan, visit func(r *store.Record) bool) error {
 	x.Result.Match = query.Matching{Vars: q.Vars, Work: x.Work(), Verdicts: q.verdicts, Text: p.Text}
 	err := p.Flaw
@@ -270,7 +270,7 @@ func (x *Call) Find(command string, q *Criteria, p Scan, visit func(r *store.Rec
 	return nil
 }
 
-// FindLocked is find in the command's collection as the command sees it.
+// FindLocked is Find in the command's collection as the command sees it.
 func (x *Call) FindLocked(command string, q *Criteria, visit func(r *store.Record) bool) error {
 	return findOrLocked(x, command, q, visit, func(frozen Scan) {
 		if q.verdicts == nil {
