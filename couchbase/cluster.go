@@ -24,7 +24,7 @@ func newCluster(s *settings, cfg Config) (*Cluster, error) {
 	c := &Cluster{settings: s, instruments: newInstruments(s)}
 	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
-	runner := operation.Config{Observer: log, Listens: log.listens, Tracer: dispatchTracer{c.instruments.tracer}, Mutant: s.cluster.Mutant}
+	runner := operation.Config{Observer: log, Listens: log.listens, Tracer: dispatchTracer{c.instruments.tracer}}
 	if c.runner, err = operation.NewRunner(runner); err != nil {
 		return nil, err
 	}

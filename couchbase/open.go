@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -52,19 +51,9 @@ func Connect(connStr string, opts ClusterOptions) (*Cluster, error) {
 
 // Open is [Connect] with settings that the options of gocb lack.
 func Open(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
-	return opener(mutant.CouchbaseClient{})(connStr, cfg, opts)
-}
-
-func init() { mutant.RegisterClient(opener) }
-
-// opener returns an Open whose clients have deliberate defects, for tests.
-func opener(m mutant.CouchbaseClient) func(string, Config, ClusterOptions) (*Cluster, error) {
-	return func(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
-		s, err := readSettings(connStr, cfg, &opts)
-		if err != nil {
-			return nil, err
-		}
-		s.cluster.Mutant = m
-		return newCluster(s, cfg)
+	s, err := readSettings(connStr, cfg, &opts)
+	if err != nil {
+		return nil, err
 	}
+	return newCluster(s, cfg)
 }

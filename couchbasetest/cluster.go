@@ -40,7 +40,6 @@ type Cluster struct {
 	closed       bool
 	rebalancing  bool
 	noPushes     bool
-	writes       int // applied, with the defect NotMyVBucketAfterApply
 }
 
 // newUUID returns a random id. The mutex is held, or nobody else has the cluster yet.

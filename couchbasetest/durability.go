@@ -148,14 +148,6 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 // await waits for the durable write of the request, whose reply is ready.
 func (x *exec) await(reply *Reply) *Reply {
 	x.aside()
-	if x.cluster.mutant.AcknowledgeBeforeMajority {
-		end := x.cluster.begin() // WaitIdle waits for the write
-		x.cluster.wg.Go(func() {
-			defer end()
-			_, _ = x.ahead.wait()
-		})
-		return reply
-	}
 	result, ok := x.ahead.wait()
 	if !ok {
 		return nil

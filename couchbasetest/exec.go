@@ -121,11 +121,7 @@ func (x *exec) underLock() *Reply {
 	if reply := x.check(); reply != nil {
 		return reply
 	}
-	reply := x.command.run(x)
-	if x.disownsLocked(reply) {
-		return x.notMyVBucket()
-	}
-	return reply
+	return x.command.run(x)
 }
 
 // frames are the framing extras of a request.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 )
 
@@ -33,11 +32,6 @@ type config struct {
 	listens                bool // Listen was given
 	host                   string
 	port                   int
-	mutant                 mutant.CouchbaseServer
-}
-
-func init() {
-	mutant.RegisterServer(func(m mutant.CouchbaseServer) Option { return func(c *config) { c.mutant = m } })
 }
 
 func newConfig(opts []Option) (config, error) {

@@ -11,7 +11,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
@@ -26,29 +25,20 @@ const (
 	maxAppName                = 128 // bytes; MongoDB Handshake specification
 )
 
-func init() { mutant.RegisterClient(connector) }
-
 // Connect returns a client for a deployment and starts its monitors. It does not wait for a server; the first
 // operation does. It returns an error for options that contradict each other and for an option that is not supported:
 // the error names the option. If several options are given, they are merged, and later ones take precedence.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return connector(mutant.Client{})(opts...)
-}
-
-// connector returns a Connect whose clients have a deliberate defect, for tests.
-func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
-	return func(opts ...*options.ClientOptions) (*Client, error) {
-		o := options.MergeClientOptions(opts...)
-		srv, err := srvOf(o)
-		if err != nil {
-			return nil, err
-		}
-		return connect(m, Config{}, o, srv)
+	o := options.MergeClientOptions(opts...)
+	srv, err := srvOf(o)
+	if err != nil {
+		return nil, err
 	}
+	return connect(Config{}, o, srv)
 }
 
 // connect starts a client. srv are the SRV records from which the hosts came, nil if there are none.
-func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, error) {
+func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, error) {
 	if err := validate(o, srv); err != nil {
 		return nil, err
 	}
@@ -81,7 +71,6 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
 		Limits:             cfg.limits(legacy.socket),
 		ServerAPI:          serverAPI(o.ServerAPIOptions),
-		Mutant:             m,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)

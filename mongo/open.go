@@ -10,7 +10,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -74,7 +73,7 @@ func Open(uri string, cfg Config, opts ...*options.ClientOptions) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
-	return connect(mutant.Client{}, cfg, o, srv)
+	return connect(cfg, o, srv)
 }
 
 // check returns an error that names the first setting that is wrong.

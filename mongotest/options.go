@@ -9,7 +9,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
 )
@@ -63,7 +62,6 @@ type config struct {
 	setups          map[int][]MemberOption
 	initial         []memberSetup // of all members
 	modes           setconfig.Modes
-	mutant          mutant.Server
 }
 
 var errNilOption = errors.New("mongotest: one of the options is nil")
@@ -235,10 +233,4 @@ func OplogSize(mib int) Option {
 // a string. The function is called with no lock held and must not keep the statement.
 func JournalKey(key func(command string, statement bson.Raw) string) Option {
 	return deploymentOption(func(c *config) { c.journalKey = key })
-}
-
-func init() {
-	mutant.RegisterServer(func(m mutant.Server) Option {
-		return deploymentOption(func(c *config) { c.mutant = m })
-	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -282,36 +281,14 @@ func TestOnlyCommittedWritesOfItsTermCommit(t *testing.T) {
 	})
 }
 
-func TestMutantsAreWrong(t *testing.T) {
-	twice := func(t *testing.T, rs *mongotest.Deployment) {
+func TestARetryAfterAFailoverIsNotExecutedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		dial(t, rs, rs.Primary()).ok("%s", retryable(1, ""))
 		must[any](t)(nil, rs.StepDown())
 		p := must[int](t)(rs.WaitPrimary(context.Background()))
 		dial(t, rs, p).ok("%s", retryable(1, ""))
-	}
-	for _, test := range []struct {
-		name   string
-		mutant mutant.Server
-		want   int64
-	}{
-		{"none", mutant.Server{}, 1},
-		{"no deduplication", mutant.Server{NoDeduplication: true}, 2},
-		{"deduplication lost at fail-over", mutant.Server{DeduplicationLostAtFailover: true}, 2},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
-				if twice(t, rs); lastN(rs) != test.want {
-					t.Errorf("n = %d, want %d", lastN(rs), test.want)
-				}
-			}, mutant.ServerOption[mongotest.Option](test.mutant))
-		})
-	}
-	t.Run("acknowledge before majority", func(t *testing.T) {
-		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
-			rs.Partition([]int{0}, []int{1, 2})
-			if reply := dial(t, rs, 0).ok(`%s}`, inc); number(reply, "writeConcernError", "code") != -1 {
-				t.Errorf("the reply is %v", reply)
-			}
-		}, mutant.ServerOption[mongotest.Option](mutant.Server{AcknowledgeBeforeMajority: true}))
+		if n := lastN(rs); n != 1 {
+			t.Errorf("n = %d, want 1", n)
+		}
 	})
 }

@@ -121,7 +121,7 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 func (c *config) settings(rs *Deployment) replica.Settings {
 	return replica.Settings{
 		Version: c.version, ElectionTimeout: c.electionTimeout, Modes: c.modes, Standalone: c.standalone, Seed: c.seed, Replication: c.replication, OplogBytes: c.oplogBytes, StartParameters: c.startParameters,
-		Mutant: c.mutant, TransactionEndedLocked: func(t *replica.Transaction) { rs.cluster.MemberOf(t.Member).TransactionEndedLocked(t) },
+		TransactionEndedLocked: func(t *replica.Transaction) { rs.cluster.MemberOf(t.Member).TransactionEndedLocked(t) },
 	}
 }
 

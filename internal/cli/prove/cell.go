@@ -109,7 +109,6 @@ func (c *cell) prepare(ctx context.Context) {
 	c.referee = newReferee(c.settings.Size.Writers)
 	c.injector = newInjector(ctx, c.settings.plan(c.failure), c.referee, c.site, c.document, c.strategy.twoSteps)
 	c.injector.goal = func(kind FaultKind) int { return withMargin(c.settings.Size.goal(c.failure, kind)) }
-	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 
 // load runs the writers, and heals the cluster when they have ended.

@@ -9,9 +9,6 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// openCouchbase has the signature of couchbase.Open.
-type openCouchbase func(connStr string, cfg couchbase.Config, opts couchbase.ClusterOptions) (*couchbase.Cluster, error)
-
 // bucketName is the bucket that every couchbasetest cluster has.
 const bucketName = "default"
 
@@ -24,7 +21,7 @@ type couchbaseClient struct {
 var _ session = (*couchbaseClient)(nil)
 
 // newCouchbaseClient returns a client that has its connections. Without them the operations of a client that does not retry would fail.
-func newCouchbaseClient(c *couchbasetest.Cluster, open openCouchbase, t Timing, failFast bool) (*couchbaseClient, error) {
+func newCouchbaseClient(c *couchbasetest.Cluster, t Timing, failFast bool) (*couchbaseClient, error) {
 	opts := couchbase.ClusterOptions{
 		Username: c.Username(), Password: c.Password(),
 		TimeoutsConfig: couchbase.TimeoutsConfig{ConnectTimeout: t.Connect, KVTimeout: t.KeyValue, KVDurableTimeout: t.Durable},
@@ -34,7 +31,7 @@ func newCouchbaseClient(c *couchbasetest.Cluster, open openCouchbase, t Timing, 
 	if failFast {
 		opts.RetryStrategy = failFastStrategy{}
 	}
-	cluster, err := open(c.ConnectionString(), couchbase.Config{Dial: c.Dialer().DialContext}, opts)
+	cluster, err := couchbase.Open(c.ConnectionString(), couchbase.Config{Dial: c.Dialer().DialContext}, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbasetest"
 )
 
@@ -17,15 +16,13 @@ const (
 
 // CouchbaseClusters makes Couchbase clusters inside this process, one for each cell.
 type CouchbaseClusters struct {
-	clientOf openCouchbase          // opens the clients under test
-	more     []couchbasetest.Option // for tests
-	heldMaps bool                   // for tests: a node that is rebalanced out learns of no newer maps
+	more []couchbasetest.Option // for tests
 }
 
 var _ Deployment = (*CouchbaseClusters)(nil)
 
 // CouchbaseMemory makes clusters without sockets, which can run in a testing/synctest bubble.
-func CouchbaseMemory() *CouchbaseClusters { return &CouchbaseClusters{clientOf: couchbase.Open} }
+func CouchbaseMemory() *CouchbaseClusters { return &CouchbaseClusters{} }
 
 // Backend returns Couchbase.
 func (e *CouchbaseClusters) Backend() *Backend { return Couchbase }
@@ -49,11 +46,11 @@ func (e *CouchbaseClusters) open(c *cell) (site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a cluster: %w", err)
 	}
-	control, err := newCouchbaseClient(cluster, couchbase.Open, s.Timing, false)
+	control, err := newCouchbaseClient(cluster, s.Timing, false)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to the cluster: %w", err), cluster.Close())
 	}
 	return &couchbaseSite{
-		Cluster: cluster, settings: s, clientOf: e.clientOf, failFast: c.strategy.failFast, control: control, heldMaps: e.heldMaps,
+		Cluster: cluster, settings: s, failFast: c.strategy.failFast, control: control,
 	}, nil
 }

@@ -32,18 +32,12 @@ func (s *couchbaseSite) strike(f *planned, document string) (repair func() error
 	return nil, fmt.Errorf("%s is not a fault of the cluster", f.kind)
 }
 
-// staleMapTime is how long a node that holds its map stays after all its vbuckets have moved, so that clients may ask it for the map.
-const staleMapTime = 10 * time.Second
-
 // rebalance adds a new node that is to replace one, and moves vbuckets until that of the document has moved. The repair moves the others,
 // and the old node leaves soon after that, as in a real rebalance.
 func (s *couchbaseSite) rebalance(node int, document string) (repair func() error, err error) {
 	added, err := s.AddNode()
 	if err != nil {
 		return nil, err
-	}
-	if s.heldMaps {
-		s.HoldMaps(node)
 	}
 	r, err := s.StartRebalance(node)
 	if err != nil {
@@ -52,14 +46,10 @@ func (s *couchbaseSite) rebalance(node int, document string) (repair func() erro
 	s.awaitClients(added)
 	for s.Owners(bucketName, document)[0] == node && r.Move() {
 	}
-	stays := 4 * s.settings.Timing.Pause // requests that are on their way to the node are answered, on a slow machine too
-	if s.heldMaps {
-		stays = staleMapTime
-	}
 	return func() error {
 		for r.Move() {
 		}
-		pause(context.Background(), stays)
+		pause(context.Background(), 4*s.settings.Timing.Pause) // requests that are on their way to the node are answered, on a slow machine too
 		r.Finish()
 		return nil
 	}, nil
@@ -67,9 +57,6 @@ func (s *couchbaseSite) rebalance(node int, document string) (repair func() erro
 
 // awaitClients waits until the clients have connected to a node: the moves of a real rebalance take longer than that.
 func (s *couchbaseSite) awaitClients(node int) {
-	if s.heldMaps {
-		return // the servers do not tell their clients
-	}
 	began, clients := time.Now(), s.settings.Size.Writers+1 // with the experiment's own
 	for int(s.Counters(node).Requests[memd.OpSelectBucket]) < clients && time.Since(began) < s.settings.Timing.KeyValue/2 {
 		pause(context.Background(), s.settings.Latency)

@@ -16,17 +16,15 @@ import (
 type couchbaseSite struct {
 	*couchbasetest.Cluster
 	settings Settings
-	clientOf openCouchbase
 	failFast bool
 	control  *couchbaseClient // of the experiment itself
-	heldMaps bool
 
 	mu      sync.Mutex
 	passing chan struct{} // closed when the latest black hole or lock has ended; nil before the first
 }
 
 func (s *couchbaseSite) connect() (session, error) {
-	return newCouchbaseClient(s.Cluster, s.clientOf, s.settings.Timing, s.failFast)
+	return newCouchbaseClient(s.Cluster, s.settings.Timing, s.failFast)
 }
 
 func (s *couchbaseSite) intercept(decide func(message) treatment) func() {
@@ -80,7 +78,7 @@ func (s *couchbaseSite) journal() ([]entry, bool) {
 }
 
 func (s *couchbaseSite) read(ctx context.Context, names []string) (tallies []tally, err error) {
-	client, err := newCouchbaseClient(s.Cluster, couchbase.Open, s.settings.Timing, false) //nolint:contextcheck // it has a limit of its own
+	client, err := newCouchbaseClient(s.Cluster, s.settings.Timing, false) //nolint:contextcheck // it has a limit of its own
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
 	}

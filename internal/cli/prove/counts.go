@@ -71,7 +71,7 @@ func (c *cell) countHits(result *Result, known bool, journal map[messageID]entry
 			times = result.Counts.InOutage
 		}
 		for range times {
-			hits.add(&h.planned, !known || c.injector.countsPlanned || h.confirmed(journal, c.settings.W == One))
+			hits.add(&h.planned, !known || h.confirmed(journal, c.settings.W == One))
 		}
 		result.Hits[h.kind] = hits
 	}

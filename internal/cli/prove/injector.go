@@ -16,10 +16,8 @@ type injector struct {
 	document func(OpID) string
 	twoSteps bool
 	// goal returns how often the load aims at a kind of fault.
-	goal func(FaultKind) int
-	// countsPlanned is a defect: every planned fault counts as one that happened.
-	countsPlanned bool
-	healing       sync.WaitGroup // the goroutines that heal the cluster
+	goal    func(FaultKind) int
+	healing sync.WaitGroup // the goroutines that heal the cluster
 
 	began time.Time // of the load
 
@@ -74,9 +72,6 @@ func (i *injector) intercept(m message) treatment {
 		return i.refuseAgain(m.part)
 	}
 	h := newHit(m, f)
-	if i.countsPlanned {
-		i.happened(h)
-	}
 	if f.kind.breaksCluster() {
 		return i.breakCluster(h)
 	}

@@ -46,9 +46,7 @@ type Target struct {
 	W           string // the write concern: "majority" or "1"
 	Standalone  bool   // the server is not a member of a replica set
 	Timing      Timing
-	// AuditSecondary makes Client.Read read from a secondary, for negative controls.
-	AuditSecondary bool
-	Monitor        *event.CommandMonitor // if not nil, it gets the client's command events
+	Monitor     *event.CommandMonitor // if not nil, it gets the client's command events
 }
 
 // Update is one update of one document.

@@ -6,7 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/mongo/once"
 )
@@ -25,18 +24,13 @@ type Collection[C Cursor] interface{ once.Source[C] }
 // client's options, Audit with AuditOptions.
 type Collections[C Cursor] struct{ Written, Audit Collection[C] }
 
-// AuditOptions returns the options of the collection for Read: read concern "majority", or "local" for a standalone, and
-// the client's read preference unless Target.AuditSecondary is set.
+// AuditOptions returns the options of the collection for Read: read concern "majority", or "local" for a standalone.
 func AuditOptions(t Target) *options.CollectionOptionsBuilder {
 	level := readconcern.Majority()
 	if t.Standalone {
 		level = readconcern.Local()
 	}
-	o := options.Collection().SetReadConcern(level)
-	if t.AuditSecondary {
-		o.SetReadPreference(readpref.Secondary())
-	}
-	return o
+	return options.Collection().SetReadConcern(level)
 }
 
 // Update implements [Client].

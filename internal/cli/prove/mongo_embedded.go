@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -15,7 +14,6 @@ const members = 3
 // Embedded makes replica sets inside this process, one for each cell.
 type Embedded struct {
 	memory bool
-	mutant mutant.Server
 	more   []mongotest.Option // for tests
 }
 
@@ -26,12 +24,6 @@ func TCP() *Embedded { return &Embedded{} }
 
 // Memory makes replica sets without sockets, which can run in a testing/synctest bubble.
 func Memory() *Embedded { return &Embedded{memory: true} }
-
-// WithMutant returns a copy whose servers have a deliberate defect, for negative controls.
-func (e Embedded) WithMutant(m mutant.Server) *Embedded {
-	e.mutant = m
-	return &e
-}
 
 // Backend returns MongoDB.
 func (e *Embedded) Backend() *Backend { return MongoDB }
@@ -58,7 +50,7 @@ func (e *Embedded) run(s Settings) (*replicaSet, error) {
 	opts := []mongotest.Option{
 		mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
 		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),
-		mongotest.JournalLimit(10 * s.Size.MaxOperations), mutant.ServerOption[mongotest.Option](e.mutant),
+		mongotest.JournalLimit(10 * s.Size.MaxOperations),
 	}
 	if e.memory {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))

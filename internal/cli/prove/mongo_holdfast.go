@@ -9,19 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
 // Default returns the dial function of this module's client.
-func Default() Dial { return Holdfast(mutant.Client{}) }
-
-// Holdfast returns the same with a deliberate defect in the client, for negative controls.
-func Holdfast(m mutant.Client) Dial {
-	connect := mutant.ClientConnect[func(...*options.ClientOptions) (*mongo.Client, error)](m)
+func Default() Dial {
 	return func(t Target) (Client, error) {
-		client, err := connect(ClientOptions(t))
+		client, err := mongo.Connect(ClientOptions(t))
 		if err != nil {
 			return nil, err
 		}

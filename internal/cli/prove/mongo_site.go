@@ -42,7 +42,6 @@ func newMongoSite(s mongoServers, c *cell) *mongoSite {
 	t := s.target()
 	t.Database, t.Collection = Database, c.name()
 	t.RetryWrites, t.W, t.Timing = c.strategy.RetryWrites, c.settings.W, c.settings.Timing
-	t.AuditSecondary = c.settings.mutant.AuditReadsSecondary
 	return &mongoSite{mongoServers: s, dial: c.dial, client: t}
 }
 

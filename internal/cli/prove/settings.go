@@ -3,8 +3,6 @@ package prove
 import (
 	"fmt"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 )
 
 // Settings are the parameters of an experiment besides strategy, failure, client and deployment.
@@ -24,8 +22,6 @@ type Settings struct {
 	Parallel int
 	// RunsAlone is how often a cell that the machine disturbed is run again alone, with longer times, if it is disturbed again each time.
 	RunsAlone int
-	// mutant is a deliberate defect of the experiment itself, for negative controls.
-	mutant mutant.Experiment
 }
 
 // Size has the goals of a cell. A cell's load ends when it has reached them all, or at MaxOperations.

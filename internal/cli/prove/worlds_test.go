@@ -1,3 +1,5 @@
+//go:build defects
+
 package prove
 
 import (
@@ -8,7 +10,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -29,8 +30,8 @@ func (w world) open(c *cell) (site, error) {
 }
 
 // withoutFaults is a world in which the faults are announced, and do not happen.
-func withoutFaults() Deployment {
-	return world{Memory(), func(rs *replicaSet) mongoServers { return faultless{rs} }}
+func withoutFaults(tr *trial) {
+	tr.deployment = world{Memory(), func(rs *replicaSet) mongoServers { return faultless{rs} }}
 }
 
 type faultless struct{ *replicaSet }
@@ -42,27 +43,25 @@ func (f faultless) intercept(m mongotest.Middleware) func() {
 	})
 }
 
-// withOldSecondary returns a deployment in which the only secondary that clients see is an hour behind.
-func withOldSecondary() Deployment {
+// withOldSecondary is a world in which the only secondary that clients see is an hour behind.
+func withOldSecondary(tr *trial) {
 	d := Memory()
 	d.more = []mongotest.Option{
 		mongotest.Member(1, mongotest.Priority(0), mongotest.SecondaryDelay(time.Hour)),
 		mongotest.Member(2, mongotest.Priority(0), mongotest.Hidden()),
 	}
-	return d
+	tr.deployment = d
 }
 
 // withReturningPrimary is a world in which a partitioned primary comes back before the client hears of any of it: it
 // rolls back a write that only it has, and takes over again because of its priority. It has one writer, because a second
 // operation could meet both changes of the primary.
-func withReturningPrimary(m mutant.Server) func(*trial) {
-	return func(tr *trial) {
-		d := Memory().WithMutant(m)
-		d.more = []mongotest.Option{mongotest.Member(0, mongotest.Priority(2))}
-		tr.deployment = world{d, func(rs *replicaSet) mongoServers { return returning{rs} }}
-		tr.settings.Size.Writers = 1
-		tr.settings.Timing.Heartbeat = time.Minute
-	}
+func withReturningPrimary(tr *trial) {
+	d := Memory()
+	d.more = []mongotest.Option{mongotest.Member(0, mongotest.Priority(2))}
+	tr.deployment = world{d, func(rs *replicaSet) mongoServers { return returning{rs} }}
+	tr.settings.Size.Writers = 1
+	tr.settings.Timing.Heartbeat = time.Minute
 }
 
 type returning struct{ *replicaSet }
@@ -101,8 +100,8 @@ func TestTheWorldsAloneAreHarmless(t *testing.T) {
 		name, failure string
 		adjust        func(*trial)
 	}{
-		{"a primary that returns", "partition", withReturningPrimary(mutant.Server{})},
-		{"an old secondary", "request-lost", func(tr *trial) { tr.deployment = withOldSecondary() }},
+		{"a primary that returns", "partition", withReturningPrimary},
+		{"an old secondary", "request-lost", withOldSecondary},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, r := range overSeeds(t, "seeds", control{failure: c.failure, adjust: c.adjust}.trial) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -52,8 +51,6 @@ type Config struct {
 	PollInterval, PollTimeout time.Duration
 	// Breaker configures the breakers of the endpoints. Nil: they have none.
 	Breaker *Breaker
-	// Mutant has deliberate defects, for tests.
-	Mutant mutant.CouchbaseClient
 }
 
 // Breaker configures the breakers of the endpoints.

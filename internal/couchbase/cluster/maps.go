@@ -60,7 +60,7 @@ func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	if s := b.snapshot.Load(); s != nil {
 		old = s.Map
 	}
-	if err := m.Supersedes(old); err != nil && !b.takesOlder(m, old) {
+	if err := m.Supersedes(old); err != nil {
 		b.mu.Unlock()
 		return clustermap.IsNotNewer(err)
 	}
@@ -74,9 +74,4 @@ func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	}
 	b.cluster.publish(s)
 	return true
-}
-
-// takesOlder reports whether an older map is taken: only a cluster with a defect does.
-func (b *Bucket) takesOlder(m, old *clustermap.Map) bool {
-	return b.cluster.config.Mutant.OlderMapAccepted && old.Bucket == m.Bucket && old.Version.Newer(m.Version)
 }

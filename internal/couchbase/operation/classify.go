@@ -55,7 +55,7 @@ func (r *run) unreadable(err error) retry.Failure {
 // refused is the failure of an attempt that was answered by a status.
 func (r *run) refused(status memd.Status) retry.Failure {
 	entry, described := r.conn.ErrorMap().Entry(status)
-	m := r.runner.meaning(status, r.op)
+	m := meaningOf(status, r.op.Opcode, r.op.CAS)
 	cause := &attemptError{
 		kind: m.kind, status: status, hasStatus: true, info: memd.ParseErrorInfo(&r.reply.Packet), entry: entry, answer: r.reply.Value,
 		specIndex: -1,

@@ -65,7 +65,7 @@ func (r *run) ends(e *Error, last retry.Record) {
 		e.kinds = append(e.kinds, ErrRequestCanceled, context.Canceled)
 		e.causeOf(r.caller, context.Canceled)
 	case last.StopReason == retry.StopDeadlineWouldPass, left:
-		e.TimedOut, e.Ambiguous = true, e.Ambiguous && !r.runner.mutant.TimeoutsUnambiguous
+		e.TimedOut = true
 		kind := ErrUnambiguousTimeout
 		if e.Ambiguous {
 			kind = ErrAmbiguousTimeout

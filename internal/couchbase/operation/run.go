@@ -137,5 +137,5 @@ func (r *run) end() {
 func (r *run) do(engine *retry.Engine) error {
 	defer r.end()
 	op := r.op
-	return engine.Do(r, retry.Operation{Strategy: op.Strategy, Name: op.Name, Data: op.Data, Idempotency: r.runner.idempotency(op)}, r.attempts)
+	return engine.Do(r, retry.Operation{Strategy: op.Strategy, Name: op.Name, Data: op.Data, Idempotency: op.Idempotency}, r.attempts)
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -21,8 +20,6 @@ type Config struct {
 	Listens func() bool
 	// Tracer is told of the attempts that are sent. Nil: nobody is.
 	Tracer Tracer
-	// Mutant has deliberate defects, for tests.
-	Mutant mutant.CouchbaseClient
 }
 
 // Runner runs operations. It is safe for concurrent use.
@@ -31,7 +28,6 @@ type Runner struct {
 	engine   *retry.Engine // of the operations that nobody observes
 	listens  func() bool
 	tracer   Tracer
-	mutant   mutant.CouchbaseClient
 	runs     sync.Pool
 }
 
@@ -46,7 +42,7 @@ func NewRunner(c Config) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operation: %w", err)
 	}
-	r := &Runner{engine: engine, listens: c.Listens, tracer: c.Tracer, mutant: c.Mutant}
+	r := &Runner{engine: engine, listens: c.Listens, tracer: c.Tracer}
 	if options.Observer = c.Observer; c.Observer != nil {
 		if r.observed, err = retry.New(options); err != nil {
 			return nil, fmt.Errorf("operation: %w", err)

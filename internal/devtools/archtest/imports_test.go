@@ -23,7 +23,7 @@ var levels = []level{
 	{"the engine, for one database or protocol", []string{"retry/couchbasereason", "retry/mongoreason", "retry/retryhttp", "retry/retryslog"}},
 
 	{"what several layers stand on", []string{
-		"internal/base/filelock", "internal/base/memnet", "internal/base/mutant", "internal/base/openloop", "internal/base/panicked", "internal/base/peek",
+		"internal/base/filelock", "internal/base/memnet", "internal/base/openloop", "internal/base/panicked", "internal/base/peek",
 		"internal/base/scramclient", "internal/base/sizedread",
 	}},
 	{"what several layers stand on", []string{"internal/base/testserver"}},
@@ -65,7 +65,7 @@ var levels = []level{
 	{"the command line", []string{"cmd/holdfast"}},
 
 	{"for those who work on the code", []string{
-		"internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
+		"internal/devtools/defect", "internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
 	}},
 	{"for those who work on the code", []string{"internal/devtools/spectest/unified"}}, // with the build tag spec_holdfast
 }

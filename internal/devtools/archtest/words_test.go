@@ -17,6 +17,7 @@ type word struct {
 	write   string   // the term
 	in      []string // the folders that the rule is for; none: all
 	except  []string // folders in which others chose the names, or the word means something else
+	tests   bool     // tests may have it
 }
 
 // Identifiers that are not used. The texts of errors are exempt: they are whole sentences.
@@ -30,6 +31,10 @@ var identifiers = []word{
 	{pattern: `takeBack\w*`, write: "rollback", in: []string{"mongotest"}},
 	{pattern: `holdAtMost|mostPauses|lookEvery`, write: "maxLockHold, maxYields, pollInterval"},
 	{pattern: `mayGoOn`, write: "checkInterrupt"},
+	{
+		pattern: `(?i)\w*(mutant|defect)\w*`, write: "an edit of internal/devtools/mutation: the product has no deliberate defect",
+		except: []string{"internal/devtools"}, tests: true,
+	},
 	{pattern: `rights|dealing`, write: "privileges, busy", in: []string{"mongotest"}, except: []string{"mongotest/internal"}},
 }
 
@@ -47,6 +52,9 @@ var phrases = []word{
 
 // concerns reports whether a rule is for a file.
 func (w *word) concerns(file string) bool {
+	if w.tests && strings.HasSuffix(file, "_test.go") {
+		return false
+	}
 	return (len(w.in) == 0 || within(file, w.in)) && !within(file, w.except)
 }
 
@@ -158,6 +166,8 @@ func TestWhatIsNoWordOfTheField(t *testing.T) {
 		{"couchbase/a.go", "package couchbase\n\nvar CanaryTimeout = 1", 0},
 		{"mongotest/a.go", "package mongotest\n\n// puts one in the place of another\nvar rights = \"the canary in hand\"", 2},
 		{"mongotest/internal/a.go", "package a\n\nvar rights, findings = 1, 2", 0},
+		{"mongo/a.go", "package mongo\n\nvar cfg.Mutant, hasDefect = 1, 2", 2},
+		{"mongo/a_test.go", "package mongo\n\nvar mutants = 1", 0},
 		{"mongo/a.go", "package mongo\n\nvar reason, whyte = `in the place of`, 1", 0},
 	} {
 		if got := inGo(&names, &texts, c.file, []byte(c.source)); len(got) != c.want {

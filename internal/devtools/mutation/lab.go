@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -142,7 +141,7 @@ func (l *lab) one(ctx context.Context, m *mutant) (r result, ok bool) {
 		return result{mutant: m, err: err}, true
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, m)
+	overlay, err := writeOverlay(dir, map[string][]byte{filepath.Join(m.source.dir, filepath.Base(m.file.name)): m.mutated()})
 	if err != nil {
 		return result{mutant: m, err: err}, true
 	}
@@ -169,21 +168,6 @@ func (l *lab) one(ctx context.Context, m *mutant) (r result, ok bool) {
 		}
 	}
 	return result{mutant: m}, true
-}
-
-// writeOverlay writes the mutant and the file that makes the go command see it.
-func writeOverlay(dir string, m *mutant) (string, error) {
-	changed := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(changed, m.mutated(), 0o600); err != nil {
-		return "", err
-	}
-	original := filepath.Join(m.source.dir, filepath.Base(m.file.name))
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
-	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(dir, "overlay.json")
-	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
 // goCommand runs the go command with limited memory, without a real server, and returns all that it prints.

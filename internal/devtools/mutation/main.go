@@ -2,6 +2,7 @@
 // that no test noticed.
 //
 //	go run ./internal/devtools/mutation [-seed N] [-n N] [-v] [PACKAGE ...]
+//	go run ./internal/devtools/mutation -defects FOLDER
 //
 // It changes lines of the packages, for example ./internal/couchbase/...; without any, of the engine and of the MongoDB
 // client's core. The tests that could notice are the package's own, and then those of the packages that import it.
@@ -9,6 +10,8 @@
 // The last line is "figure mutants-survived-percent X". It exits with 1 if X is above the bar, or if the table of
 // equivalent mutants (equivalent.txt) does not hold. The working tree is never changed: the go command sees each mutant
 // through an overlay.
+//
+// With -defects it writes an overlay in which each deliberate defect of package defect can be switched on, for negative controls.
 package main
 
 import (
@@ -35,7 +38,15 @@ func main() {
 	n := flag.Int("n", 60, "how many are drawn")
 	workers := flag.Int("p", runtime.GOMAXPROCS(0), "how many are tested at the same time")
 	verbose := flag.Bool("v", false, "print each mutant and the package whose tests noticed it")
+	defects := flag.String("defects", "", "write the overlay with the defects of package defect into this `folder`, print its name, and end")
 	flag.Parse()
+	if *defects != "" {
+		if err := writeDefects(*defects); err != nil {
+			fmt.Fprintln(os.Stderr, "mutation:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, options{seed: *seed, n: *n, workers: *workers, verbose: *verbose, packages: flag.Args()})
 	stop()

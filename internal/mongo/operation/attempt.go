@@ -138,7 +138,7 @@ func (r *run) useSession(target cluster.Target, conn *cluster.Conn) error {
 		now = time.Now() // an earlier operation checked it out
 	}
 	r.session.begin(now, timeout)
-	if r.op.Kind == Write && r.op.ends == endsNothing && r.refusal == retry.StopNone && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
+	if r.op.Kind == Write && r.op.ends == endsNothing && r.refusal == retry.StopNone && r.txnNumber == 0 {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}
 	return nil

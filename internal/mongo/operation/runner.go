@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/retry"
@@ -24,7 +23,6 @@ type Config struct {
 	Retarget           bool // enableOverloadRetargeting
 	Limits             Limits
 	ServerAPI          *cluster.ServerAPI
-	Mutant             mutant.Client
 }
 
 // Runner runs the operations of one client. It is safe for concurrent use.

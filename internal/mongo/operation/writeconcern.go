@@ -44,11 +44,8 @@ func (r *run) writeConcern(ctx context.Context) WriteConcern {
 	if _, ok := ctx.Deadline(); ok {
 		wc.Timeout = 0
 	}
-	switch {
-	case r.op.ends == commits && r.session.transaction.majority:
+	if r.op.ends == commits && r.session.transaction.majority {
 		return wc.retriedCommit()
-	case r.number > 0 && wc.WriteConcern != nil && r.cfg.Mutant.LowerWriteConcernOnRetry:
-		wc.WriteConcern = writeconcern.W1()
 	}
 	return wc
 }

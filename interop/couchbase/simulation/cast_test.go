@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbasetest"
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -65,7 +64,6 @@ func lead(t *testing.T, s settings) *life {
 		couchbasetest.Nodes(s.nodes()), couchbasetest.Buckets(couchbasetest.Bucket{Name: bucketName, Replicas: s.replicas}),
 		couchbasetest.VBuckets(s.vbuckets), couchbasetest.Seed(s.seed + 1), couchbasetest.Version(s.version),
 		couchbasetest.ReplicationLag(s.lag), couchbasetest.PersistenceLag(s.saving), couchbasetest.JournalLimit(1 << 20),
-		mutant.ServerOption[couchbasetest.Option](s.server),
 	}
 	if !s.tcp {
 		opts = append(opts, couchbasetest.InMemory(), couchbasetest.Latency(200*time.Microsecond, 2*time.Millisecond))
@@ -167,7 +165,6 @@ func (c *cast) furnish() error {
 
 // connect connects clients with different settings.
 func (c *cast) connect() error {
-	open := mutant.ClientConnect[func(string, couchbase.Config, couchbase.ClusterOptions) (*couchbase.Cluster, error)](c.client)
 	for _, variant := range []struct {
 		options string
 		change  func(o *couchbase.ClusterOptions)
@@ -186,7 +183,7 @@ func (c *cast) connect() error {
 			TimeoutsConfig: couchbase.TimeoutsConfig{ConnectTimeout: 5 * time.Second},
 		}
 		variant.change(&o)
-		cluster, err := open(c.server.ConnectionString()+variant.options, couchbase.Config{Dial: c.server.Dialer().DialContext}, o)
+		cluster, err := couchbase.Open(c.server.ConnectionString()+variant.options, couchbase.Config{Dial: c.server.Dialer().DialContext}, o)
 		if err != nil {
 			return err
 		}

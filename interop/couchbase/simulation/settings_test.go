@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 )
 
 var (
@@ -34,8 +32,6 @@ type settings struct {
 	// lag is how long a write takes to a replica, saving how long to disk.
 	lag, saving time.Duration
 
-	client mutant.CouchbaseClient
-	server mutant.CouchbaseServer
 	// staleReads makes the nodes answer reads with what a replica has.
 	staleReads bool
 }

@@ -1,12 +1,17 @@
 package languages
 
 import (
+	"context"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -52,9 +57,24 @@ func (c *client) allSteps(t *testing.T) {
 	v.failOvers(term, c.crashAt())
 }
 
-// appliedTwice is the control: on a server that forgets what it has executed, the program fails at the step that looks.
+// appliedTwice is the control: if the retry of the update whose reply is lost is applied too, the program fails at the step that looks.
 func (c *client) appliedTwice(t *testing.T) {
-	set := newSet(t, mutant.ServerOption[mongotest.Option](mutant.Server{NoDeduplication: true}))
+	set := newSet(t)
+	other, err := mongo.Connect(options.Client().ApplyURI(credentials(set)).SetRetryWrites(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Disconnect(context.Background()) }()
+	var attempts atomic.Int64
+	defer set.Use("update", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		if r.TxnNumber >= 0 && r.Body.Lookup("update").StringValue() == "lost" && attempts.Add(1) == 2 {
+			again := bson.D{{Key: "update", Value: "lost"}, {Key: "updates", Value: r.Body.Lookup("updates")}}
+			if err := other.Database(r.Database).RunCommand(context.Background(), again).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+		return next(r)
+	})()
 	stdout, stderr, err := c.play(t, credentials(set))
 	if err == nil || !strings.HasSuffix(stdout, "ok change stream\n") || !strings.HasPrefix(stderr, "lost reply: ") {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
@@ -52,7 +51,7 @@ func TestMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes two minutes")
 	}
-	ours := run(t, "ours", prove.Holdfast(mutant.Client{}))
+	ours := run(t, "ours", prove.Default())
 	official := run(t, "official", Official)
 	repeat(t, official)
 	var table strings.Builder

@@ -12,7 +12,6 @@ import (
 	events "go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
@@ -47,7 +46,7 @@ func lead(t *testing.T, s settings) *life {
 	t.Helper()
 	opts := []mongotest.Option{
 		mongotest.Seed(int64(s.seed)), mongotest.ElectionTimeout(s.election), mongotest.Version("8.0"),
-		mongotest.ReplicationDelay(time.Duration(s.seed%4) * time.Millisecond), mutant.ServerOption[mongotest.Option](s.server),
+		mongotest.ReplicationDelay(time.Duration(s.seed%4) * time.Millisecond),
 	}
 	if !s.tcp {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(200*time.Microsecond, 2*time.Millisecond))
@@ -168,20 +167,16 @@ func (c *cast) furnish() (bson.Timestamp, error) {
 
 // connect connects clients with different settings.
 func (c *cast) connect() error {
-	dial := mutant.ClientConnect[func(...*options.ClientOptions) (*mongo.Client, error)](c.client)
 	variants := []func(o *options.ClientOptions) (*mongo.Client, error){
-		func(o *options.ClientOptions) (*mongo.Client, error) { return dial(o.ApplyURI(c.rs.URI())) },
+		func(o *options.ClientOptions) (*mongo.Client, error) { return mongo.Connect(o.ApplyURI(c.rs.URI())) },
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			if c.client != (mutant.Client{}) {
-				return dial(o.ApplyURI(c.rs.URI()))
-			}
 			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: 3 * time.Second}, o.SetMaxPoolSize(uint64(c.hot())))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			return dial(o.ApplyURI(c.rs.URI()).SetServerMonitoringMode("poll").SetCompressors([]string{"snappy"}))
+			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetServerMonitoringMode("poll").SetCompressors([]string{"snappy"}))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			return dial(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.scaled(5 * time.Second)))
+			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.scaled(5 * time.Second)))
 		},
 	}
 	for _, variant := range variants {

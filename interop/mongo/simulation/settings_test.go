@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 )
 
 var (
@@ -28,9 +26,6 @@ type settings struct {
 	election time.Duration
 	tcp      bool
 	faults   int // beside one of each kind
-
-	server mutant.Server
-	client mutant.Client
 }
 
 const (

@@ -122,7 +122,7 @@ func (x *Call) PrimaryLocked() error {
 
 // ExecutedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
 func (x *Call) ExecutedLocked(stmt int32) *store.Entry {
-	if !x.Command.HasTxn || x.Result.Within != nil || x.Client.Set.Mutant.NoDeduplication {
+	if !x.Command.HasTxn || x.Result.Within != nil {
 		return nil
 	}
 	return x.Client.Member.Data.Sessions[string(x.Command.LSID)].Executed(x.Command.Txn, stmt)

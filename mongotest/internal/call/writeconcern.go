@@ -79,7 +79,7 @@ func replicatedLocked(x *Call) bool {
 	if w.CheckName(x.Client.Set.Modes) != nil {
 		return false // a new configuration does not have the mode
 	}
-	return m.Commit >= x.Result.Applied || x.Client.Set.Mutant.AcknowledgeBeforeMajority
+	return m.Commit >= x.Result.Applied
 }
 
 func appendWriteConcernError(x *Call) {

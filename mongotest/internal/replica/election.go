@@ -205,10 +205,6 @@ func (m *Member) winLocked(term int64) {
 	m.Role, m.Term, m.Elected = Primary, term, time.Now()
 	m.Matched = make([]int64, len(m.Set.Members))
 	m.held = nil
-	if m.Set.Mutant.DeduplicationLostAtFailover && term > 1 {
-		clear(m.Data.Sessions)
-		clear(m.Transactions)
-	}
 	m.catchUpLocked()
 	m.AppendLocked(Noop(begun(term)))
 	m.dropTemporariesLocked()

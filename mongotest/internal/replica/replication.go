@@ -216,16 +216,11 @@ func (rs *Set) ReplicatedLocked() bool {
 
 // rollBackLocked undoes the entries that from does not have.
 func (m *Member) rollBackLocked(from *Member) {
-	var undone []*store.Entry
 	for m.Data.Log.Last() > m.Data.Log.Base {
 		if last := m.Data.Log.Last(); last <= from.Data.Log.Base || m.Data.Log.Tail() == from.Data.Log.At(last) {
 			break
 		}
-		undone = append(undone, m.Data.Log.Tail())
 		m.Data.Undo()
-	}
-	if undone != nil {
-		m.rolledBackLocked(undone)
 	}
 }
 

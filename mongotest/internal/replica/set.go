@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
 	"github.com/holdfast-db/holdfast/mongotest/internal/parameter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongotest/internal/version"
@@ -21,7 +20,6 @@ type Settings struct {
 	Replication     time.Duration     // how long after a write the secondaries fetch it
 	OplogBytes      int64             // that a member's log keeps
 	StartParameters map[string]string // as texts, which have been checked
-	Mutant          mutant.Server
 
 	// TransactionEndedLocked is called when a transaction was committed or aborted.
 	TransactionEndedLocked func(*Transaction)

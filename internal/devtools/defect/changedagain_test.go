@@ -1,11 +1,11 @@
-package mongotest
+package defect_test
 
 import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/internal/devtools/defect"
 )
 
 func TestAChangeThatIsMadeAgain(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAChangeThatIsMadeAgain(t *testing.T) {
 			}
 			return b
 		}
-		got, err := replica.ChangedAgain(raw(c.current), raw(c.before), raw(c.after))
+		got, err := defect.ChangedAgain(raw(c.current), raw(c.before), raw(c.after))
 		if err != nil || got.String() != raw(c.want).String() {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
 		}

@@ -1,9 +1,11 @@
+//go:build defects
+
 package prove
 
 import (
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
+	"github.com/holdfast-db/holdfast/internal/devtools/defect"
 )
 
 // outcome is the kind of a cell's result.
@@ -32,44 +34,45 @@ func outcomeOf(r Result) outcome {
 // outcome sound, and one with the defect must have another.
 var experimentControls = []struct {
 	control
-	defect mutant.Experiment
+	// world are the defects that the sound experiment has too.
+	world  []defect.Name
+	defect defect.Name
 	sound  outcome
 }{
 	{
 		// Two-step at write concern 1 may lose operations or not, so the verdict does not show that the servers made lost
 		// ones again. Only their journal does.
-		control{name: "audit-not-compared", strategy: TwoStep, failure: "primary-killed-w1", adjust: servers(mutant.Server{RollbackKeepsData: true})},
-		mutant.Experiment{AuditNotCompared: true},
+		control{name: "audit-not-compared", strategy: TwoStep, failure: "primary-killed-w1"},
+		[]defect.Name{defect.RollbackKeepsData},
+		defect.AuditNotCompared,
 		refusedByAudit,
 	},
 	{
-		control{name: "planned-faults-counted", failure: "request-lost", adjust: func(tr *trial) { tr.deployment = withoutFaults() }},
-		mutant.Experiment{PlannedFaultsCounted: true},
+		control{name: "planned-faults-counted", failure: "request-lost", adjust: withoutFaults},
+		nil, defect.PlannedFaultsCounted,
 		notShown,
 	},
 	{
-		control{name: "audit-reads-secondary", failure: "request-lost", adjust: func(tr *trial) { tr.deployment = withOldSecondary() }},
-		mutant.Experiment{AuditReadsSecondary: true},
+		control{name: "audit-reads-secondary", failure: "request-lost", adjust: withOldSecondary},
+		nil, defect.AuditReadsSecondary,
 		asExpected,
 	},
 }
 
-func TestMutantsAreCaughtInTheExperiment(t *testing.T) {
+func TestDefectsOfTheExperimentAreCaught(t *testing.T) {
 	for _, c := range experimentControls {
 		t.Run(c.name, func(t *testing.T) {
+			t.Cleanup(defect.Switch(c.world...))
 			sound := overSeeds(t, "sound", c.trial)
-			defective := overSeeds(t, "defective", func(seed int) trial {
-				tr := c.trial(seed)
-				tr.settings.mutant = c.defect
-				return tr
-			})
+			t.Cleanup(defect.Switch(c.defect))
+			defective := overSeeds(t, "defective", c.trial)
 			caught := 0
 			for i := range sound {
 				if outcomeOf(sound[i]) == c.sound && outcomeOf(defective[i]) != c.sound {
 					caught++
 					continue
 				}
-				t.Errorf("seed %d: the mutant was not caught: a sound experiment is %s, want %s; with the defect it is %s",
+				t.Errorf("seed %d: the defect was not caught: a sound experiment is %s, want %s; with the defect it is %s",
 					i+1, outcomeOf(sound[i]), c.sound, outcomeOf(defective[i]))
 				explain(t, i+1, sound[i])
 				explain(t, i+1, defective[i])

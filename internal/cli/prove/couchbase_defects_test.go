@@ -1,21 +1,21 @@
+//go:build defects
+
 package prove
 
 import (
+	"context"
 	"testing"
 	"time"
 
-	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbasetest"
-	"github.com/holdfast-db/holdfast/internal/base/mutant"
+	"github.com/holdfast-db/holdfast/internal/devtools/defect"
 )
 
 // couchbaseControl is a negative control: the experiment must notice this defect.
 type couchbaseControl struct {
 	name, strategy, failure string
-	client                  mutant.CouchbaseClient
-	server                  mutant.CouchbaseServer
-	// heldMaps means servers from before the client names the version of its map, of which those that are rebalanced out learn no newer one.
-	heldMaps bool
+	defect                  defect.Name
+	heldMaps                bool // the world is that of heldMaps
 	// shows is the element of the verdict that shows the defect; a cell without a defect does not have it.
 	shows Verdict
 }
@@ -23,57 +23,100 @@ type couchbaseControl struct {
 var couchbaseControls = []couchbaseControl{
 	{
 		name: "increments-idempotent", strategy: BestEffort, failure: Mixed, shows: OverCounts,
-		client: mutant.CouchbaseClient{IncrementsIdempotent: true},
+		defect: defect.IncrementsIdempotent,
 	},
 	{
 		name: "a3-retried", strategy: BestEffort, failure: Mixed, shows: OverCounts,
-		client: mutant.CouchbaseClient{SyncWriteAmbiguousRetried: true},
+		defect: defect.SyncWriteAmbiguousRetried,
 	},
 	{
 		name: "older-map-accepted", strategy: BestEffortDurable, failure: "rebalance", shows: Ambiguous, heldMaps: true,
-		client: mutant.CouchbaseClient{OlderMapAccepted: true},
+		defect: defect.OlderMapAccepted,
 	},
 	{
 		name: "timeout-unambiguous", strategy: BestEffort, failure: Mixed, shows: Misreports,
-		client: mutant.CouchbaseClient{TimeoutsUnambiguous: true},
+		defect: defect.TimeoutsUnambiguous,
 	},
 	{
 		name: "not-my-vbucket-after-apply", strategy: BestEffort, failure: Mixed, shows: OverCounts,
-		server: mutant.CouchbaseServer{NotMyVBucketAfterApply: true},
+		defect: defect.NotMyVBucketAfterApply,
 	},
 	{
 		name: "acknowledge-before-majority", strategy: BestEffortDurable, failure: Mixed, shows: LosesDurable,
-		server: mutant.CouchbaseServer{AcknowledgeBeforeMajority: true},
+		defect: defect.DurableBeforeMajority,
 	},
 }
 
-// trial returns a cell of the command with the defect.
+// trial returns a cell of the command.
 func (c couchbaseControl) trial(seed int) trial {
 	tr := couchbaseTrial(c.strategy, seed)
 	tr.failure = c.failure
-	d := CouchbaseMemory()
-	d.clientOf = mutant.ClientConnect[func(string, couchbase.Config, couchbase.ClusterOptions) (*couchbase.Cluster, error)](c.client)
-	d.more = append(d.more, mutant.ServerOption[couchbasetest.Option](c.server))
-	if d.heldMaps = c.heldMaps; c.heldMaps {
-		d.more = append(d.more, couchbasetest.Version("6.6"))
+	if c.heldMaps {
+		d := CouchbaseMemory()
+		d.more = []couchbasetest.Option{couchbasetest.Version("6.6")}
+		tr.deployment = heldMaps{d}
 		tr.settings.Timing.Durable = 10 * time.Second // a client asks another node for the map every 2.5 s
 		// A client that takes an older map leaves the nodes that are new, with durable writes on their way that last longer than it waits.
 		tr.settings.ReplicationDelay = 1200 * time.Millisecond
 	}
-	tr.deployment = d
 	return tr
 }
 
-func TestMutantsOfCouchbaseAreCaught(t *testing.T) {
+// heldMaps is a world of servers from before a client names the version of its map. Those that are rebalanced out learn no newer one.
+type heldMaps struct{ *CouchbaseClusters }
+
+func (h heldMaps) open(c *cell) (site, error) {
+	s, err := h.CouchbaseClusters.open(c)
+	if err != nil {
+		return nil, err
+	}
+	return heldMapsSite{s.(*couchbaseSite)}, nil
+}
+
+type heldMapsSite struct{ *couchbaseSite }
+
+// staleMapTime is how long a node that holds its map stays after all its vbuckets have moved, so that clients may ask it for the map.
+const staleMapTime = 10 * time.Second
+
+// strike does not wait for the clients after a new node was added: the servers do not tell them.
+func (s heldMapsSite) strike(f *planned, document string) (repair func() error, err error) {
+	if f.kind != Rebalanced {
+		return s.couchbaseSite.strike(f, document)
+	}
+	node := s.Owners(bucketName, document)[0]
+	if node < 0 {
+		return nil, errNoOwner
+	}
+	if _, err := s.AddNode(); err != nil {
+		return nil, err
+	}
+	s.HoldMaps(node)
+	r, err := s.StartRebalance(node)
+	if err != nil {
+		return nil, err
+	}
+	for s.Owners(bucketName, document)[0] == node && r.Move() {
+	}
+	return func() error {
+		for r.Move() {
+		}
+		pause(context.Background(), staleMapTime)
+		r.Finish()
+		return nil
+	}, nil
+}
+
+func TestDefectsWithCouchbaseAreCaught(t *testing.T) {
 	for _, c := range couchbaseControls {
 		t.Run(c.name, func(t *testing.T) {
+			t.Cleanup(defect.Switch(c.defect))
 			caught := 0
 			for i, r := range overSeeds(t, "seeds", c.trial) {
 				if r.Error == "" && r.Verdict&^(r.Expected.Must|r.Expected.May)&c.shows != Right {
 					caught++
 					continue
 				}
-				t.Errorf("seed %d: the mutant was not caught", i+1)
+				t.Errorf("seed %d: the defect was not caught", i+1)
 				explain(t, i+1, r)
 			}
 			figure("prove-cb-mutants-caught-"+c.name, caught)
@@ -84,7 +127,6 @@ func TestMutantsOfCouchbaseAreCaught(t *testing.T) {
 // The world of a control alone must not cause a bad verdict.
 func TestTheWorldsOfCouchbaseAloneAreHarmless(t *testing.T) {
 	for _, c := range couchbaseControls {
-		c.client, c.server = mutant.CouchbaseClient{}, mutant.CouchbaseServer{}
 		if !c.heldMaps {
 			continue
 		}
