@@ -130,23 +130,29 @@ func noteClient(x *exec) {
 
 // awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
 func awaitChange(x *exec, a *helloArgs) error {
-	rs, s := x.conn.deployment, x.conn.server
-	rs.set.Lock()
-	known, counter, changed := a.processID == s.process.ProcessID, s.process.Counter, s.process.Changed
-	rs.set.Unlock()
-	if known && a.counter > counter {
-		return mongoerr.Errorf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
-			"counter: %d", a.counter, counter)
+	type state struct {
+		known   bool
+		counter int64
+		changed <-chan struct{}
 	}
-	if !known || a.counter < counter {
+	s := call.WithLock(&x.Call, func(x call.Locked) state {
+		p := x.Client.Process
+		return state{a.processID == p.ProcessID, p.Counter, p.Changed}
+	})
+	if s.known && a.counter > s.counter {
+		return mongoerr.Errorf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
+			"counter: %d", a.counter, s.counter)
+	}
+	if !s.known || a.counter < s.counter {
 		return nil
 	}
-	rs.cluster.Rest() // who waits for a change is idle
-	defer rs.cluster.Active.Add(1)
+	cluster := x.Client.Cluster
+	cluster.Rest() // who waits for a change is idle
+	defer cluster.Active.Add(1)
 	t := time.NewTimer(a.await)
 	defer t.Stop()
 	select {
-	case <-changed:
+	case <-s.changed:
 	case <-t.C:
 	case <-x.conn.Done:
 		return call.ErrHangUp
@@ -197,9 +203,11 @@ func streamOne(x *exec, a *helloArgs) (bool, error) {
 
 // appendHello writes what the member says of itself.
 func appendHello(x *exec) {
+	x.Result.Out = call.WithLock(&x.Call, func(l call.Locked) []byte { return helloOf(x, l) })
+}
+
+func helloOf(x *exec, l call.Locked) []byte {
 	rs, s := x.conn.deployment, x.conn.server
-	rs.set.Lock()
-	defer rs.set.Unlock()
 	v := rs.config.version
 	dst := x.Result.Out
 	if v.HasHello() {
@@ -215,7 +223,7 @@ func appendHello(x *exec) {
 	case rs.config.standalone:
 		dst = wire.AppendBool(dst, writable, true)
 	default:
-		dst = admin.AppendMembershipLocked(s.member, dst, writable)
+		dst = admin.AppendMembership(l, dst, writable)
 	}
 	x.conn.lastHello.processID, x.conn.lastHello.counter = s.process.ProcessID, s.process.Counter
 	if v.HasTopologyVersion() {
@@ -229,5 +237,5 @@ func appendHello(x *exec) {
 	dst = wire.AppendInt32(dst, "connectionId", int32(x.conn.ID))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
 	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())
-	x.Result.Out = wire.AppendBool(dst, "readOnly", false)
+	return wire.AppendBool(dst, "readOnly", false)
 }

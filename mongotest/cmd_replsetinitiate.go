@@ -23,10 +23,12 @@ func cmdReplSetInitiate(x *exec) error {
 	if err := errors.Join(admin.OfSet(&x.Call), x.NoArgs()); err != nil {
 		return err
 	}
-	rs := x.conn.deployment
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	c, err := initialConfigLocked(x)
+	return call.WithLock(&x.Call, func(l call.Locked) error { return x.conn.deployment.initiate(l) })
+}
+
+// initiate makes the set that the command asks for, once.
+func (rs *Deployment) initiate(x call.Locked) error {
+	c, err := rs.initialConfig(x)
 	switch {
 	case rs.set.Initiation != replica.Uninitiated:
 		e := mongoerr.Errorf(mongoerr.AlreadyInitialized, "already initialized")
@@ -41,7 +43,7 @@ func cmdReplSetInitiate(x *exec) error {
 			rs.set.Initiation = replica.Uninitiated
 		}
 	}()
-	return rs.initiateLocked(x, c)
+	return rs.initiateAs(x, c)
 }
 
 // invalidConfig is an error about a configuration as replSetInitiate tells of it.
@@ -53,9 +55,8 @@ func invalidConfig(err error) error {
 	return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", e.Message)
 }
 
-// initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
-func initialConfigLocked(x *exec) (*setconfig.Initial, error) {
-	rs := x.conn.deployment
+// initialConfig reads and checks the command's configuration, or makes one of which this server is the only member.
+func (rs *Deployment) initialConfig(x call.Locked) (*setconfig.Initial, error) {
 	c := &setconfig.Initial{Name: rs.config.setName, Version: 1, Timeout: rs.set.ElectionTimeout.Milliseconds()}
 	if doc := x.Command.First.Data; x.Command.First.IsDocument() && len(doc) > len(query.EmptyDocument) {
 		if err := query.CheckDocument(doc); err != nil {
@@ -66,8 +67,8 @@ func initialConfigLocked(x *exec) (*setconfig.Initial, error) {
 		}
 	} else {
 		x.Result.Out = wire.AppendString(x.Result.Out, "info2", "no configuration specified. Using a default configuration for the set")
-		x.Result.Out = wire.AppendString(x.Result.Out, "me", x.conn.Member.Addr)
-		c.Members = []setconfig.HostedMember{{Host: x.conn.Member.Addr, Member: setconfig.New(0)}}
+		x.Result.Out = wire.AppendString(x.Result.Out, "me", x.Client.Member.Addr)
+		c.Members = []setconfig.HostedMember{{Host: x.Client.Member.Addr, Member: setconfig.New(0)}}
 	}
 	if c.Name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
@@ -77,40 +78,40 @@ func initialConfigLocked(x *exec) (*setconfig.Initial, error) {
 	return c, c.Check()
 }
 
-// initiateLocked makes the set. It gives up the mutex while other processes are asked.
-func (rs *Deployment) initiateLocked(x *exec, c *setconfig.Initial) error {
-	self, err := rs.selfLocked(x.conn.Member, c)
+// initiateAs makes the set. It gives up the mutex while other processes are asked.
+func (rs *Deployment) initiateAs(x call.Locked, c *setconfig.Initial) error {
+	self, err := rs.selfIn(x, c)
 	if err != nil {
 		return err
 	}
-	joining, err := rs.prepareLocked(x.conn.Member, self, c)
+	joining, err := rs.prepare(x, self, c)
 	if err != nil {
 		return err
 	}
 	err = rs.joinLocked(joining)
-	if err == nil && (rs.set.Closed || x.conn.Epoch != x.conn.Member.Epoch) {
+	if err == nil && (rs.set.Closed || x.Client.Epoch != x.Client.Member.Epoch) {
 		err = call.ErrHangUp
 	}
 	if err != nil {
 		closeListeners(joining)
 		return err
 	}
-	x.conn.Member.Addr = c.Members[self].Host
+	x.Client.Member.Addr = c.Members[self].Host
 	rs.set.ElectionTimeout = time.Duration(c.Timeout) * time.Millisecond
 	if c.Modes != nil {
 		rs.set.Modes = c.Modes
 	}
 	rs.admitLocked(joining)
 	for _, m := range c.Members {
-		rs.cluster.MemberNamedLocked(m.Host).Config = m.Member
+		x.MemberNamed(m.Host).Config = m.Member
 	}
-	rs.set.BeginLocked(x.conn.Member.Member, func() {})
+	rs.set.BeginLocked(x.Client.Member.Member, func() {})
 	return nil
 }
 
-// selfLocked returns which of a configuration's members this server is.
-func (rs *Deployment) selfLocked(m *call.Member, c *setconfig.Initial) (int, error) {
-	isSelf := func(host string) bool { return host == m.Addr }
+// selfIn returns which of a configuration's members this server is.
+func (rs *Deployment) selfIn(x call.Locked, c *setconfig.Initial) (int, error) {
+	isSelf := func(host string) bool { return host == x.Client.Member.Addr }
 	if rs.config.processes != nil {
 		isSelf = rs.config.processes.IsSelf
 	}
@@ -133,14 +134,14 @@ func (rs *Deployment) selfLocked(m *call.Member, c *setconfig.Initial) (int, err
 	return self, nil
 }
 
-// prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
+// prepare returns members that stand for the servers of other processes, and refuses a configuration that names unknown
 // servers or leaves out known ones.
-func (rs *Deployment) prepareLocked(own *call.Member, self int, c *setconfig.Initial) ([]*server, error) {
+func (rs *Deployment) prepare(x call.Locked, self int, c *setconfig.Initial) ([]*server, error) {
 	var joining []*server
 	var unknown []string
 	for i, m := range c.Members {
 		switch {
-		case i == self || rs.cluster.MemberNamedLocked(m.Host) != nil:
+		case i == self || x.MemberNamed(m.Host) != nil:
 		case rs.config.processes == nil:
 			unknown = append(unknown, m.Host+" failed with Connection refused")
 		default:
@@ -151,7 +152,7 @@ func (rs *Deployment) prepareLocked(own *call.Member, self int, c *setconfig.Ini
 		}
 	}
 	for _, m := range rs.cluster.Members {
-		if m != own && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.Addr }) {
+		if m != x.Client.Member && !slices.ContainsFunc(c.Members, func(c setconfig.HostedMember) bool { return c.Host == m.Addr }) {
 			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.Addr)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/admin"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -19,9 +20,12 @@ import (
 
 // Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
 func cmdServerStatus(x *exec) error {
+	x.Result.Out = call.WithLock(&x.Call, func(l call.Locked) []byte { return serverStatus(x, l) })
+	return nil
+}
+
+func serverStatus(x *exec, l call.Locked) []byte {
 	rs, s := x.conn.deployment, x.conn.server
-	rs.set.Lock()
-	defer rs.set.Unlock()
 	up := time.Since(s.process.Started)
 	dst := wire.AppendString(x.Result.Out, "host", s.process.Addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
@@ -45,14 +49,13 @@ func cmdServerStatus(x *exec) error {
 	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
 	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
-		dst = wire.EndDocument(admin.AppendMembershipLocked(s.member, dst, "isWritablePrimary"), at)
+		dst = wire.EndDocument(admin.AppendMembership(l, dst, "isWritablePrimary"), at)
 	}
 	at, dst = wire.BeginEmbedded(dst, "storageEngine")
 	dst = wire.AppendString(dst, "name", "mongotest")
 	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
 	dst = wire.AppendBool(dst, "persistent", false)
-	x.Result.Out = wire.EndDocument(dst, at)
-	return nil
+	return wire.EndDocument(dst, at)
 }
 
 // process is the name of the program that the server stands for.

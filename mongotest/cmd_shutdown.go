@@ -32,7 +32,7 @@ func cmdShutdown(x *exec) error {
 			return fields.Unknown(x.Command.Name, name)
 		}
 	}
-	if err := handOver(x, limit, force); err != nil {
+	if err := call.WithLock(&x.Call, func(l call.Locked) error { return handOver(l, limit, force) }); err != nil {
 		return err
 	}
 	x.conn.deployment.Kill(x.conn.Member.Index)
@@ -40,17 +40,15 @@ func cmdShutdown(x *exec) error {
 }
 
 // handOver makes a primary of a set step down.
-func handOver(x *exec, limit time.Duration, force bool) error {
-	rs, m := x.conn.deployment, x.conn.Member
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	if x.conn.Epoch != m.Epoch {
+func handOver(x call.Locked, limit time.Duration, force bool) error {
+	m := x.Client.Member
+	if x.Client.Epoch != m.Epoch {
 		return call.ErrHangUp
 	}
-	if m.Role != replica.Primary || len(rs.cluster.Members) == 1 {
+	if m.Role != replica.Primary || len(x.Client.Cluster.Members) == 1 {
 		return nil
 	}
-	err := rs.set.StepDownLocked(m.Member, limit, limit, force, x.conn.Done)
+	err := x.Client.Set.StepDownLocked(m.Member, limit, limit, force, x.Client.Done)
 	if m.Role != replica.Primary {
 		return nil // it lost its majority meanwhile
 	}

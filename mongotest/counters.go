@@ -66,7 +66,8 @@ func (x *exec) countMessage() {
 		x.conn.server.received[x.Command.Spec.Index].Add(1)
 		return
 	}
-	x.conn.Set.Lock()
-	defer x.conn.Set.Unlock()
-	x.conn.server.unknown[x.Command.Name]++
+	call.WithLock(&x.Call, func(call.Locked) int64 {
+		x.conn.server.unknown[x.Command.Name]++
+		return x.conn.server.unknown[x.Command.Name]
+	})
 }

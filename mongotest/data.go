@@ -14,7 +14,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // Command executes a command at a member, without the wire: no middleware, fail point or authentication concerns it, and
@@ -259,14 +258,7 @@ func (rs *Deployment) ReadMember(member int, ns string) []bson.Raw {
 	if _, _, err := call.SplitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	var docs []bson.Raw
-	m.Data.Collections[ns].Scan(func(r *store.Record) bool {
-		docs = append(docs, bson.Raw(r.Doc))
-		return true
-	})
-	return docs
+	return m.Documents(ns)
 }
 
 // orAll is a filter, or the one that matches everything for nil.

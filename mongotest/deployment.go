@@ -15,7 +15,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
-	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // Deployment is a standalone, a replica set or a sharded cluster that runs. Its methods are safe for concurrent use.
@@ -122,36 +121,18 @@ func (rs *Deployment) Addr(member ...int) string {
 	if len(member) > 0 {
 		i = member[0]
 	}
-	m := orPanic(rs.memberAt("Addr", i))
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	return m.Addr
+	return orPanic(rs.memberAt("Addr", i)).Address()
 }
 
 // Members returns how many members there are, including those that do not run.
-func (rs *Deployment) Members() int {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	return len(rs.cluster.Members)
-}
+func (rs *Deployment) Members() int { return rs.set.Size() }
 
 // Primary returns the index of the primary, -1 if there is none. While an older primary has not noticed yet that it was
 // replaced, it is the newer one.
-func (rs *Deployment) Primary() int {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	if m := rs.set.NewestPrimaryLocked(); m != nil {
-		return m.Index
-	}
-	return -1
-}
+func (rs *Deployment) Primary() int { return rs.set.Primary() }
 
 // Term returns the highest term in which a primary was elected.
-func (rs *Deployment) Term() int64 {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	return rs.set.TermLocked()
-}
+func (rs *Deployment) Term() int64 { return rs.set.Term() }
 
 // ReadAll returns the documents of a namespace ("database.collection") that a majority has, as the primary knows it or, if
 // there is no primary, the member whose commit point is newest. The documents must not be changed. It panics if the namespace
@@ -160,20 +141,7 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 	if _, _, err := call.SplitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	from := rs.set.NewestPrimaryLocked()
-	for _, m := range rs.set.Members {
-		if from == nil || (from.Role != replica.Primary && m.Commit > from.Commit) {
-			from = m
-		}
-	}
-	var docs []bson.Raw
-	from.Data.Snapshot(ns, from.Commit).Scan(func(r *store.Record) bool {
-		docs = append(docs, bson.Raw(r.Doc))
-		return true
-	})
-	return docs
+	return rs.set.MajorityDocuments(ns)
 }
 
 // WaitIdle waits until no command is being executed, no bytes from clients are on their way in memory, and every secondary
@@ -183,10 +151,7 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 func (rs *Deployment) WaitIdle(ctx context.Context) error {
 	rs.cluster.Idlers.Add(1)
 	defer rs.cluster.Idlers.Add(-1)
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	w := replica.NewWaiter(rs.idleLocked)
-	if err := rs.set.AwaitLocked(w, ctx.Done(), -1); err != nil {
+	if err := rs.set.Await(rs.idleLocked, ctx.Done()); err != nil {
 		return context.Cause(ctx)
 	}
 	return nil
@@ -205,14 +170,9 @@ func (rs *Deployment) idleLocked() bool {
 // WaitPrimary waits until there is a primary that reaches a majority, and returns its index. If ctx ends first, it returns -1
 // and the cause of ctx's end.
 func (rs *Deployment) WaitPrimary(ctx context.Context) (int, error) {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	w := replica.NewWaiter(func() bool {
-		m := rs.set.NewestPrimaryLocked()
-		return m != nil && m.SeesMajority()
-	})
-	if err := rs.set.AwaitLocked(w, ctx.Done(), -1); err != nil {
+	primary, err := rs.set.AwaitPrimary(ctx.Done())
+	if err != nil {
 		return -1, context.Cause(ctx)
 	}
-	return rs.set.NewestPrimaryLocked().Index, nil
+	return primary, nil
 }

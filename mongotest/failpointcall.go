@@ -67,18 +67,14 @@ func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	if name == "" {
 		name = failpoint.Command
 	}
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	m.Points.SetLocked(name, p)
+	rs.cluster.SetFailPoint(m.Points, name, p)
 	return nil
 }
 
 // ClearFailPoint ends a member's fail point of a name, if there is one.
 func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	m.Points.SetLocked(name, nil)
+	rs.cluster.SetFailPoint(m.Points, name, nil)
 }
 
 func (f *FailPoint) compile() (*failpoint.Point, error) {

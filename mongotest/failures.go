@@ -1,25 +1,17 @@
 package mongotest
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // StepDown makes the primary step down in favour of a secondary, once that has caught up, for which it waits up to ten
 // seconds. When it returns the old primary takes no writes; the new one is elected two milliseconds later, and the
 // old one does not stand for that election. [Deployment.WaitPrimary] waits for the new one.
 func (rs *Deployment) StepDown() error {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	m := rs.set.NewestPrimaryLocked()
-	if m == nil {
-		return errors.New("mongotest: there is no primary to step down")
-	}
-	return rs.set.StepDownLocked(m, replica.Handover, replica.CatchUp, false, rs.set.Done)
+	return rs.set.StepDown()
 }
 
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
@@ -59,10 +51,7 @@ func (rs *Deployment) Restart(member int) {
 // Isolate cuts a member off from the other members and from its clients: bytes stop flowing, connections stay open and
 // silent, new dials (by the set's Dialer) wait. Heal ends it.
 func (rs *Deployment) Isolate(member int) {
-	m := orPanic(rs.memberAt("Isolate", member))
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	m.IsolateLocked()
+	orPanic(rs.memberAt("Isolate", member)).Isolate()
 }
 
 // Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
@@ -78,9 +67,7 @@ func (rs *Deployment) Partition(groups ...[]int) {
 			group[m] = g + 1
 		}
 	}
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	rs.set.PartitionLocked(func(member int) int { return group[member] })
+	rs.set.Partition(func(member int) int { return group[member] })
 }
 
 // PartitionOneWay loses the messages of one member to another; those in the other direction and clients' are not concerned.
@@ -91,24 +78,14 @@ func (rs *Deployment) Partition(groups ...[]int) {
 func (rs *Deployment) PartitionOneWay(from, to int) {
 	orPanic(rs.memberAt("PartitionOneWay", from))
 	orPanic(rs.memberAt("PartitionOneWay", to))
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	rs.set.CutLocked(from, to)
+	rs.set.Cut(from, to)
 }
 
 // SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
 // Earlier writes that are due by the new lag are fetched at once.
 func (rs *Deployment) SetLag(member int, lag time.Duration) {
-	m := orPanic(rs.memberAt("SetLag", member))
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	m.Lag = max(0, lag)
-	rs.set.WakeLocked()
+	orPanic(rs.memberAt("SetLag", member)).SetLag(lag)
 }
 
 // Heal ends every isolation and partition. It does not restart killed members.
-func (rs *Deployment) Heal() {
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	rs.set.HealLocked()
-}
+func (rs *Deployment) Heal() { rs.set.Heal() }

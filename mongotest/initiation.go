@@ -2,8 +2,6 @@ package mongotest
 
 import (
 	"context"
-
-	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
 // Uninitiated makes servers that wait for replSetInitiate, as `mongod --replSet` does. Until then their hello names no set
@@ -40,11 +38,9 @@ func (rs *Deployment) WaitState(ctx context.Context, member int, known string) (
 	if err != nil {
 		return "", err
 	}
-	rs.set.Lock()
-	defer rs.set.Unlock()
-	w := replica.NewWaiter(func() bool { return m.StateNameLocked() != known })
-	if err := rs.set.AwaitLocked(w, ctx.Done(), -1); err != nil {
+	state, err := m.AwaitState(known, ctx.Done())
+	if err != nil {
 		return "", context.Cause(ctx)
 	}
-	return m.StateNameLocked(), nil
+	return state, nil
 }

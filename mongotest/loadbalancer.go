@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
@@ -107,9 +108,8 @@ func checkBalancing(x *exec, a *helloArgs) error {
 // appendService writes which mongos a connection through a load balancer has reached.
 func appendService(x *exec, a *helloArgs) {
 	if x.conn.balanced && a.loadBalanced {
-		rs := x.conn.deployment
-		rs.set.Lock()
-		defer rs.set.Unlock()
-		x.Result.Out = wire.AppendObjectID(x.Result.Out, "serviceId", x.conn.server.process.ProcessID)
+		x.Result.Out = call.WithLock(&x.Call, func(x call.Locked) []byte {
+			return wire.AppendObjectID(x.Result.Out, "serviceId", x.Client.Process.ProcessID)
+		})
 	}
 }

@@ -21,7 +21,7 @@ func (rs *Deployment) secure() error {
 		if err != nil {
 			return err
 		}
-		if rs.cluster.UserLocked(a.DB, a.Name) != nil {
+		if rs.cluster.User(a.DB, a.Name) != nil {
 			return fmt.Errorf("mongotest: Users: %s is there twice", a.FullName())
 		}
 		rs.cluster.Users = append(rs.cluster.Users, a)

@@ -22,7 +22,7 @@ import (
 const (
 	mostKnotLines     = 5000
 	mostMethods       = 106
-	mostMutexFuncs    = 276
+	mostMutexFuncs    = 39
 	mostFilesOfFolder = 77
 	mostCallFields    = 40
 )
@@ -197,7 +197,8 @@ func TestMongotestsTypesHaveFewMethods(t *testing.T) {
 	}
 }
 
-// mutex-functions: those outside replica that lock or unlock the set's mutex, or must be called with it held, which their names say.
+// mutex-functions: those outside replica that lock or unlock the set's mutex, or must be called with it held, which their names say. What a
+// call does with the mutex held takes a call.Locked, which only those have who hold it: that is no rule to know, and not counted.
 func TestFewFunctionsKnowTheSetsMutex(t *testing.T) {
 	n := 0
 	for _, dir := range mongotestPackages(t, servesCommands) {

@@ -162,6 +162,16 @@ func (a *Account) Mechanisms() []string {
 	return names
 }
 
+// Named returns the account of a user among others, nil if there is none.
+func Named(all []*Account, db, name string) *Account {
+	for _, a := range all {
+		if a.DB == db && a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
 // FullName is the user's id.
 func (a *Account) FullName() string { return a.DB + "." + a.Name }
 

@@ -26,7 +26,7 @@ func cmdAppendOplogNote(x *call.Call) error {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
 	}
 	note := x.Note(0, nil)
-	return x.Writing(func() error {
-		return x.AppendLocked(&store.Entry{Op: store.Noop, After: data}, -1, note)
+	return x.Writing(func(x call.Locked) error {
+		return x.Append(&store.Entry{Op: store.Noop, After: data}, -1, note)
 	})
 }

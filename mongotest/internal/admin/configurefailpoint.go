@@ -36,8 +36,6 @@ func cmdConfigureFailPoint(x *call.Call) error {
 	if off {
 		p = nil
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	x.Client.Points.SetLocked(name, p)
+	x.Client.Cluster.SetFailPoint(x.Client.Points, name, p)
 	return nil
 }

@@ -21,11 +21,10 @@ func cmdFsync(x *call.Call) error {
 	case x.Client.Router != nil:
 		return fields.Unsupported("fsync", "lock")
 	}
-	m := x.Client.Member
-	x.Client.Set.Lock()
-	m.FsyncLocks++
-	n := m.FsyncLocks
-	x.Client.Set.Unlock()
+	n := call.WithLock(x, func(x call.Locked) int64 {
+		x.Client.Member.FsyncLocks++
+		return x.Client.Member.FsyncLocks
+	})
 	x.Result.Out = wire.AppendString(x.Result.Out, "info", "now locked against writes, use db.fsyncUnlock() to unlock")
 	x.Result.Out = wire.AppendInt64(x.Result.Out, "lockCount", n)
 	x.Result.Out = wire.AppendString(x.Result.Out, "seeAlso", "http://dochub.mongodb.org/core/fsynccommand")
@@ -42,15 +41,15 @@ func cmdFsyncUnlock(x *call.Call) error {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: fsyncUnlock at a mongos is not supported")
 	}
 	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if m.FsyncLocks == 0 {
-		return mongoerr.Errorf(mongoerr.IllegalOperation, "fsyncUnlock called when not locked")
-	}
-	m.FsyncLocks--
-	m.NotifyReplication()
-	rs.Set.ChangedLocked()
-	x.Result.Out = wire.AppendString(x.Result.Out, "info", "fsyncUnlock completed")
-	x.Result.Out = wire.AppendInt64(x.Result.Out, "lockCount", m.FsyncLocks)
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		if m.FsyncLocks == 0 {
+			return mongoerr.Errorf(mongoerr.IllegalOperation, "fsyncUnlock called when not locked")
+		}
+		m.FsyncLocks--
+		m.NotifyReplication()
+		rs.Set.ChangedLocked()
+		x.Result.Out = wire.AppendString(x.Result.Out, "info", "fsyncUnlock completed")
+		x.Result.Out = wire.AppendInt64(x.Result.Out, "lockCount", m.FsyncLocks)
+		return nil
+	})
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// AppendMembershipLocked writes what only a member of a set says.
-func AppendMembershipLocked(m *call.Member, dst []byte, writable string) []byte {
-	rs := m.Cluster
+// AppendMembership writes what only a member of a set says.
+func AppendMembership(x call.Locked, dst []byte, writable string) []byte {
+	rs, m := x.Client.Cluster, x.Client.Member
 	dst = wire.AppendBool(dst, writable, m.Role == replica.Primary)
 	dst = wire.AppendBool(dst, "secondary", m.Role == replica.Secondary && m.Config.BearsData() && !m.Stale)
 	if m.Config.Removed {
@@ -27,7 +27,7 @@ func AppendMembershipLocked(m *call.Member, dst []byte, writable string) []byte 
 	if m.Role == replica.Primary {
 		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(m.Term))
 	}
-	return appendLastWriteLocked(m, dst)
+	return appendLastWrite(x, dst)
 }
 
 // appendHosts writes who can be elected, who cannot and who only votes, but for those that are hidden.
@@ -54,9 +54,9 @@ func appendHosts(rs *call.Cluster, dst []byte) []byte {
 	return dst
 }
 
-func appendLastWriteLocked(m *call.Member, dst []byte) []byte {
+func appendLastWrite(x call.Locked, dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "lastWrite")
-	last, committed := opTimes(m)
+	last, committed := opTimes(x.Client.Member)
 	dst = call.AppendOpTime(dst, "opTime", last)
 	dst = wire.AppendDateTime(dst, "lastWriteDate", last.Wall())
 	dst = call.AppendOpTime(dst, "majorityOpTime", committed)

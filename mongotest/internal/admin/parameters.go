@@ -32,9 +32,7 @@ func cmdGetParameter(x *call.Call) error {
 			}
 		}
 	}
-	x.Client.Set.Lock()
-	known := x.Client.Process.Parameters.Clone()
-	x.Client.Set.Unlock()
+	known := call.WithLock(x, func(x call.Locked) parameter.Parameters { return x.Client.Process.Parameters.Clone() })
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		asked := slices.ContainsFunc(x.Command.Args, func(e wire.Element) bool { return string(e.Key) == name })
@@ -58,22 +56,22 @@ func cmdSetParameter(x *call.Call) error {
 	if len(x.Command.Args) == 0 {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	known := x.Client.Process.Parameters
-	for i := range x.Command.Args {
-		e := &x.Command.Args[i]
-		if err := known.Check(string(e.Key), query.Of(*e)); err != nil {
-			return err
+	return call.WithLock(x, func(x call.Locked) error {
+		known := x.Client.Process.Parameters
+		for i := range x.Command.Args {
+			e := &x.Command.Args[i]
+			if err := known.Check(string(e.Key), query.Of(*e)); err != nil {
+				return err
+			}
 		}
-	}
-	was := known[string(x.Command.Args[0].Key)].Value
-	for i := range x.Command.Args {
-		known.Set(string(x.Command.Args[i].Key), query.Of(x.Command.Args[i]))
-	}
-	if x.Client.Member != nil && !x.Arg(parameter.TTLSleep).Missing() {
-		x.Client.Set.AwakenLocked(x.Client.Member.Member)
-	}
-	x.Result.Out = wire.AppendValue(x.Result.Out, "was", was.Type, was.Data)
-	return nil
+		was := known[string(x.Command.Args[0].Key)].Value
+		for i := range x.Command.Args {
+			known.Set(string(x.Command.Args[i].Key), query.Of(x.Command.Args[i]))
+		}
+		if x.Client.Member != nil && !x.Arg(parameter.TTLSleep).Missing() {
+			x.Client.Set.AwakenLocked(x.Client.Member.Member)
+		}
+		x.Result.Out = wire.AppendValue(x.Result.Out, "was", was.Type, was.Data)
+		return nil
+	})
 }

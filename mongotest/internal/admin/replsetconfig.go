@@ -13,28 +13,28 @@ func cmdReplSetGetConfig(x *call.Call) error {
 		return err
 	}
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if err := configuredLocked(x, "no replset config has been received"); err != nil {
-		return err
-	}
-	at, dst := wire.BeginEmbedded(x.Result.Out, "config")
-	dst = wire.AppendString(dst, "_id", rs.SetName)
-	dst = wire.AppendInt32(dst, "version", int32(rs.Set.ConfigVersion))
-	dst = wire.AppendInt64(dst, "term", rs.Set.TermLocked())
-	list, dst := wire.BeginArray(dst, "members")
-	n := 0
-	for _, m := range rs.Members {
-		if !m.Config.Removed {
-			dst = appendConfig(m, dst, wire.ArrayKey(n))
-			n++
+	return call.WithLock(x, func(x call.Locked) error {
+		if err := configured(x, "no replset config has been received"); err != nil {
+			return err
 		}
-	}
-	dst = wire.EndDocument(dst, list)
-	dst = wire.AppendInt64(dst, "protocolVersion", 1)
-	dst = wire.AppendBool(dst, "writeConcernMajorityJournalDefault", true)
-	x.Result.Out = wire.EndDocument(appendSettings(rs, dst), at)
-	return nil
+		at, dst := wire.BeginEmbedded(x.Result.Out, "config")
+		dst = wire.AppendString(dst, "_id", rs.SetName)
+		dst = wire.AppendInt32(dst, "version", int32(rs.Set.ConfigVersion))
+		dst = wire.AppendInt64(dst, "term", rs.Set.TermLocked())
+		list, dst := wire.BeginArray(dst, "members")
+		n := 0
+		for _, m := range rs.Members {
+			if !m.Config.Removed {
+				dst = appendConfig(m, dst, wire.ArrayKey(n))
+				n++
+			}
+		}
+		dst = wire.EndDocument(dst, list)
+		dst = wire.AppendInt64(dst, "protocolVersion", 1)
+		dst = wire.AppendBool(dst, "writeConcernMajorityJournalDefault", true)
+		x.Result.Out = wire.EndDocument(appendSettings(rs, dst), at)
+		return nil
+	})
 }
 
 func appendConfig(m *call.Member, dst []byte, key string) []byte {

@@ -22,16 +22,16 @@ func cmdReplSetFreeze(x *call.Call) error {
 	if !ok || seconds < 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
 	}
-	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if m.Role == replica.Primary {
-		return mongoerr.Errorf(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
-	}
-	m.Frozen = time.Now().Add(time.Duration(seconds) * time.Second)
-	if seconds == 0 {
-		m.Frozen = time.Time{}
-		x.Result.Out = wire.AppendString(x.Result.Out, "info", "unfreezing")
-	}
-	return nil
+	m := x.Client.Member
+	return call.WithLock(x, func(x call.Locked) error {
+		if m.Role == replica.Primary {
+			return mongoerr.Errorf(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+		}
+		m.Frozen = time.Now().Add(time.Duration(seconds) * time.Second)
+		if seconds == 0 {
+			m.Frozen = time.Time{}
+			x.Result.Out = wire.AppendString(x.Result.Out, "info", "unfreezing")
+		}
+		return nil
+	})
 }

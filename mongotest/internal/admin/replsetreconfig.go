@@ -34,30 +34,30 @@ func cmdReplSetReconfig(x *call.Call) error {
 	if err := query.CheckDocument(x.Command.First.Data); err != nil {
 		return err
 	}
-	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if err := configuredLocked(x, "Node not yet initialized; use the replSetInitiate command"); err != nil {
-		return err
-	}
-	if x.Client.Member.Role != replica.Primary && !force {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
-			"writable PRIMARY. Current state %s;", x.Client.Member.StateLocked())
-	}
-	r := newReconfiguration(x.Client.Member, force)
-	if err := r.read(slices.Clone(x.Command.First.Data)); err != nil {
-		return err
-	}
-	if err := r.checkLocked(); err != nil {
-		return err
-	}
-	r.rs.Set.ReconfigureLocked(r.version, r.timeout, r.modes, r.members)
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		if err := configured(x, "Node not yet initialized; use the replSetInitiate command"); err != nil {
+			return err
+		}
+		if x.Client.Member.Role != replica.Primary && !force {
+			return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
+				"writable PRIMARY. Current state %s;", x.Client.Member.StateLocked())
+		}
+		r := newReconfiguration(x, force)
+		if err := r.read(slices.Clone(x.Command.First.Data)); err != nil {
+			return err
+		}
+		if err := r.check(); err != nil {
+			return err
+		}
+		r.rs.Set.ReconfigureLocked(r.version, r.timeout, r.modes, r.members)
+		return nil
+	})
 }
 
 // reconfiguration is a configuration that is to replace the set's.
 type reconfiguration struct {
 	rs      *call.Cluster
+	x       call.Locked
 	self    *call.Member // where the command is run
 	force   bool
 	version int64
@@ -67,8 +67,9 @@ type reconfiguration struct {
 }
 
 // newReconfiguration returns one with no members and the settings' defaults.
-func newReconfiguration(self *call.Member, force bool) *reconfiguration {
-	r := &reconfiguration{rs: self.Cluster, self: self, force: force, timeout: 10 * time.Second}
+func newReconfiguration(x call.Locked, force bool) *reconfiguration {
+	self := x.Client.Member
+	r := &reconfiguration{rs: self.Cluster, x: x, self: self, force: force, timeout: 10 * time.Second}
 	for _, m := range r.rs.Members {
 		r.members = append(r.members, setconfig.Member{ID: m.Config.ID, Removed: true})
 	}
@@ -120,7 +121,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 // member reads one of the members. It must be one of the set's servers: there are no others.
 func (r *reconfiguration) member(doc []byte) error {
 	host := query.Lookup(doc, "host")
-	m := r.rs.MemberNamedLocked(string(host.Text()))
+	m := r.x.MemberNamed(string(host.Text()))
 	if m == nil {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
 	}
@@ -206,8 +207,8 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 	return nil
 }
 
-// checkLocked returns why the configuration cannot replace the one that the set has.
-func (r *reconfiguration) checkLocked() error {
+// check returns why the configuration cannot replace the one that the set has.
+func (r *reconfiguration) check() error {
 	rs := r.rs
 	if r.force {
 		r.version = max(r.version, rs.Set.ConfigVersion+1)
@@ -219,10 +220,10 @@ func (r *reconfiguration) checkLocked() error {
 	if err := setconfig.CheckAll(r.members); err != nil {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
 	}
-	if err := r.checkChangesLocked(); err != nil {
+	if err := r.checkChanges(); err != nil {
 		return err
 	}
-	if err := r.self.CheckDefaultLocked(r.modes); err != nil {
+	if err := r.x.CheckDefault(r.modes); err != nil {
 		return err
 	}
 	mine := &r.members[r.self.Index]
@@ -236,7 +237,7 @@ func (r *reconfiguration) checkLocked() error {
 			"This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
 				"%s for replica set %s", r.self.Addr, mine.ID, r.named(r.version), rs.SetName)
 	case !r.force:
-		return r.checkQuorumLocked()
+		return r.checkQuorum()
 	}
 	return nil
 }
@@ -246,8 +247,8 @@ func (r *reconfiguration) named(version int64) string {
 	return fmt.Sprintf("{version: %d, term: %d}", version, r.self.Term)
 }
 
-// checkChangesLocked compares each member with what it was.
-func (r *reconfiguration) checkChangesLocked() error {
+// checkChanges compares each member with what it was.
+func (r *reconfiguration) checkChanges() error {
 	changed := 0
 	for i, m := range r.rs.Members {
 		was, is := &m.Config, &r.members[i]
@@ -277,8 +278,8 @@ func (r *reconfiguration) checkChangesLocked() error {
 	return nil
 }
 
-// checkQuorumLocked refuses what a majority of the new voters does not hear of.
-func (r *reconfiguration) checkQuorumLocked() error {
+// checkQuorum refuses what a majority of the new voters does not hear of.
+func (r *reconfiguration) checkQuorum() error {
 	voters := 0
 	var there, missing []string
 	for i, m := range r.rs.Members {

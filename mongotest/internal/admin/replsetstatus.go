@@ -18,33 +18,33 @@ func cmdReplSetGetStatus(x *call.Call) error {
 		return err
 	}
 	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if err := configuredLocked(x, "no replset config has been received"); err != nil {
-		return err
-	}
-	dst := wire.AppendString(x.Result.Out, "set", rs.SetName)
-	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
-	dst = wire.AppendInt32(dst, "myState", int32(m.StateLocked()))
-	dst = wire.AppendInt64(dst, "term", m.Term)
-	source, _ := m.SourceLocked()
-	dst = appendSource(rs, dst, source)
-	dst = wire.AppendInt64(dst, "heartbeatIntervalMillis", heartbeats.Milliseconds())
-	dst = wire.AppendInt32(dst, "majorityVoteCount", int32(rs.Set.VoteMajority))
-	dst = wire.AppendInt32(dst, "writeMajorityCount", int32(rs.Set.WriteMajority))
-	dst = wire.AppendInt32(dst, "votingMembersCount", int32(rs.Set.Votes))
-	dst = wire.AppendInt32(dst, "writableVotingMembersCount", int32(rs.Set.Votes-rs.Set.ArbitersLocked()))
-	dst = appendOpTimes(m, dst)
-	at, dst := wire.BeginArray(dst, "members")
-	n := 0
-	for _, other := range rs.Members {
-		if !other.Config.Removed {
-			dst = appendStatusLocked(m, dst, wire.ArrayKey(n), other)
-			n++
+	return call.WithLock(x, func(x call.Locked) error {
+		if err := configured(x, "no replset config has been received"); err != nil {
+			return err
 		}
-	}
-	x.Result.Out = wire.EndDocument(dst, at)
-	return nil
+		dst := wire.AppendString(x.Result.Out, "set", rs.SetName)
+		dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
+		dst = wire.AppendInt32(dst, "myState", int32(m.StateLocked()))
+		dst = wire.AppendInt64(dst, "term", m.Term)
+		source, _ := m.SourceLocked()
+		dst = appendSource(rs, dst, source)
+		dst = wire.AppendInt64(dst, "heartbeatIntervalMillis", heartbeats.Milliseconds())
+		dst = wire.AppendInt32(dst, "majorityVoteCount", int32(rs.Set.VoteMajority))
+		dst = wire.AppendInt32(dst, "writeMajorityCount", int32(rs.Set.WriteMajority))
+		dst = wire.AppendInt32(dst, "votingMembersCount", int32(rs.Set.Votes))
+		dst = wire.AppendInt32(dst, "writableVotingMembersCount", int32(rs.Set.Votes-rs.Set.ArbitersLocked()))
+		dst = appendOpTimes(m, dst)
+		at, dst := wire.BeginArray(dst, "members")
+		n := 0
+		for _, other := range rs.Members {
+			if !other.Config.Removed {
+				dst = appendStatus(x, dst, wire.ArrayKey(n), other)
+				n++
+			}
+		}
+		x.Result.Out = wire.EndDocument(dst, at)
+		return nil
+	})
 }
 
 // appendSource writes whom a member fetches from, nil for nobody.
@@ -71,8 +71,9 @@ func appendOpTimes(m *call.Member, dst []byte) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// appendStatusLocked writes what m knows of a member of the set, itself perhaps.
-func appendStatusLocked(m *call.Member, dst []byte, key string, other *call.Member) []byte {
+// appendStatus writes what the call's member knows of a member of the set, itself perhaps.
+func appendStatus(x call.Locked, dst []byte, key string, other *call.Member) []byte {
+	m := x.Client.Member
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendInt32(dst, "_id", int32(other.Config.ID))
 	dst = wire.AppendString(dst, "name", other.Addr)
@@ -99,7 +100,7 @@ func appendStatusLocked(m *call.Member, dst []byte, key string, other *call.Memb
 		dst = wire.AppendTimestamp(dst, "electionTime", uint32(seconds), 1)
 		dst = wire.AppendDateTime(dst, "electionDate", seconds*1000)
 	}
-	dst = appendConfigLocked(m.Cluster, dst, heard)
+	dst = appendConfigTerm(x, dst, heard)
 	if other == m {
 		dst = wire.AppendBool(dst, "self", true)
 		dst = wire.AppendString(dst, "lastHeartbeatMessage", "")
@@ -144,8 +145,9 @@ func appendHeartbeat(dst []byte, other *call.Member, heard bool) []byte {
 	return wire.AppendString(dst, "lastHeartbeatMessage", message)
 }
 
-// appendConfigLocked writes which configuration a member has, if it is heard of. The term is known since 4.4.
-func appendConfigLocked(rs *call.Cluster, dst []byte, heard bool) []byte {
+// appendConfigTerm writes which configuration a member has, if it is heard of. The term is known since 4.4.
+func appendConfigTerm(x call.Locked, dst []byte, heard bool) []byte {
+	rs := x.Client.Cluster
 	version, term := rs.Set.ConfigVersion, rs.Set.TermLocked()
 	if !heard {
 		version, term = -1, -1

@@ -44,12 +44,12 @@ func cmdReplSetStepDown(x *call.Call) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
 	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if m.Role != replica.Primary || x.Client.Epoch != m.Epoch {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
-	}
-	return rs.Set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.Client.Done)
+	return call.WithLock(x, func(x call.Locked) error {
+		if m.Role != replica.Primary || x.Client.Epoch != m.Epoch {
+			return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
+		}
+		return rs.Set.StepDownLocked(m.Member, time.Duration(freeze)*time.Second, limit, force, x.Client.Done)
+	})
 }
 
 // OfSet refuses a command that only the admin database of a set's member takes.
@@ -63,8 +63,8 @@ func OfSet(x *call.Call) error {
 	return nil
 }
 
-// configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
-func configuredLocked(x *call.Call, text string) error {
+// configured refuses a command that needs a replica set's configuration while there is none, or none with the member.
+func configured(x call.Locked, text string) error {
 	switch {
 	case x.Client.Set.Initiation != replica.Initiated:
 		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)

@@ -34,7 +34,7 @@ func cmdCreateRole(x *call.Call) error {
 	if x.Command.DB == "local" {
 		return mongoerr.Errorf(mongoerr.BadValue, "Cannot create roles in the local database")
 	}
-	return withRoles(x, func(all *account.Roles) error {
+	return withRoles(x, func(_ call.Locked, all *account.Roles) error {
 		switch {
 		case account.Builtin(d.Role):
 			return mongoerr.Errorf(mongoerr.BadValue, "Cannot create roles with the same name as a built-in role")
@@ -46,15 +46,15 @@ func cmdCreateRole(x *call.Call) error {
 }
 
 // withRoles changes the roles.
-func withRoles(x *call.Call, change func(all *account.Roles) error) error {
+func withRoles(x *call.Call, change func(x call.Locked, all *account.Roles) error) error {
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if rs.Set.Initiation != replica.Initiated {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
-	}
-	rs.AccountsChanged.Add(1)
-	return change(&rs.Roles)
+	return call.WithLock(x, func(x call.Locked) error {
+		if rs.Set.Initiation != replica.Initiated {
+			return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+		}
+		rs.AccountsChanged.Add(1)
+		return change(x, &rs.Roles)
+	})
 }
 
 // roleFields reads the role that a command is about, and the arrays that it may have. What is not there is nil.
@@ -108,7 +108,7 @@ func changeRole(x *call.Call, field string, change func(changed, asked *account.
 			return mongoerr.Errorf(mongoerr.BadValue, "%s command requires a non-empty \"%s\" array", x.Command.Name, field)
 		}
 	}
-	return withRoles(x, func(all *account.Roles) error {
+	return withRoles(x, func(_ call.Locked, all *account.Roles) error {
 		d, err := all.Modifiable(asked.Role)
 		if err != nil {
 			return err
@@ -171,11 +171,11 @@ func cmdDropRole(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	return withRoles(x, func(all *account.Roles) error {
+	return withRoles(x, func(x call.Locked, all *account.Roles) error {
 		if _, err := all.Modifiable(d.Role); err != nil {
 			return err
 		}
-		return dropRolesLocked(x, d.Role)
+		return dropRoles(x, d.Role)
 	})
 }
 
@@ -185,15 +185,15 @@ func cmdDropAllRolesFromDatabase(x *call.Call) error {
 	if err := x.NoArgs(); err != nil {
 		return err
 	}
-	return withRoles(x, func(all *account.Roles) error {
+	return withRoles(x, func(x call.Locked, all *account.Roles) error {
 		list := all.Of(x.Command.DB, false)
 		x.Result.Out = wire.AppendInt32(x.Result.Out, "n", int32(len(list)))
-		return dropRolesLocked(x, list...)
+		return dropRoles(x, list...)
 	})
 }
 
-// dropRolesLocked removes roles, also from the users and the roles that have them.
-func dropRolesLocked(x *call.Call, list ...account.Role) error {
+// dropRoles removes roles, also from the users and the roles that have them.
+func dropRoles(x call.Locked, list ...account.Role) error {
 	rs := x.Client.Cluster
 	for _, r := range list {
 		rs.Roles.Drop(r)
@@ -220,22 +220,22 @@ func cmdRolesInfo(x *call.Call) error {
 		return err
 	}
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	list, err := wantedRolesLocked(x, builtin)
-	if err != nil {
-		return err
-	}
-	at, dst := wire.BeginArray(x.Result.Out, "roles")
-	n := 0
-	for _, r := range list {
-		if rs.Roles.Find(r) != nil {
-			dst = rs.Roles.AppendInfo(dst, wire.ArrayKey(n), r, privileges)
-			n++
+	return call.WithLock(x, func(x call.Locked) error {
+		list, err := wantedRoles(x, builtin)
+		if err != nil {
+			return err
 		}
-	}
-	x.Result.Out = wire.EndDocument(dst, at)
-	return nil
+		at, dst := wire.BeginArray(x.Result.Out, "roles")
+		n := 0
+		for _, r := range list {
+			if rs.Roles.Find(r) != nil {
+				dst = rs.Roles.AppendInfo(dst, wire.ArrayKey(n), r, privileges)
+				n++
+			}
+		}
+		x.Result.Out = wire.EndDocument(dst, at)
+		return nil
+	})
 }
 
 func rolesInfoOptions(x *call.Call) (privileges, builtin bool, err error) {
@@ -256,8 +256,8 @@ func rolesInfoOptions(x *call.Call) (privileges, builtin bool, err error) {
 	return privileges, builtin, nil
 }
 
-// wantedRolesLocked reads which roles rolesInfo asks for: 1 for the database's, a name, {role, db}, or several.
-func wantedRolesLocked(x *call.Call, builtin bool) ([]account.Role, error) {
+// wantedRoles reads which roles rolesInfo asks for: 1 for the database's, a name, {role, db}, or several.
+func wantedRoles(x call.Locked, builtin bool) ([]account.Role, error) {
 	first := x.Command.First
 	if n, ok := first.Integer(); ok && n == 1 {
 		return x.Client.Cluster.Roles.Of(x.Command.DB, builtin), nil

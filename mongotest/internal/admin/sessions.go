@@ -45,17 +45,17 @@ func cmdSessions(x *call.Call) error {
 	if err := x.CheckSessionsOfOthers(len(named)); err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	kill := x.Command.Name == "killSessions"
-	for _, m := range keepers(x) {
-		endSessionsLocked(m, func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
-	}
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		kill := x.Command.Name == "killSessions"
+		for _, m := range keepers(x.Call) {
+			endSessions(x, m, func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
+		}
+		return nil
+	})
 }
 
-// endSessionsLocked aborts the transactions of some sessions, and kills their cursors if it is told to.
-func endSessionsLocked(m *call.Member, of func(lsid string) bool, kill bool) {
+// endSessions aborts the transactions of some sessions, and kills their cursors if it is told to.
+func endSessions(x call.Locked, m *call.Member, of func(lsid string) bool, kill bool) {
 	for lsid, t := range m.Transactions {
 		if of(lsid) {
 			t.AbortLocked()
@@ -63,7 +63,7 @@ func endSessionsLocked(m *call.Member, of func(lsid string) bool, kill bool) {
 	}
 	if kill {
 		maps.DeleteFunc(m.Cursors, func(_ int64, c *call.Cursor) bool { return c.LSID != "" && of(c.LSID) })
-		m.Set.ChangedLocked() // who waits for more of them
+		x.Client.Set.ChangedLocked() // who waits for more of them
 	}
 }
 
@@ -93,12 +93,12 @@ func cmdKillAllSessions(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	for _, m := range keepers(x) {
-		endSessionsLocked(m, func(string) bool { return true }, true)
-	}
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		for _, m := range keepers(x.Call) {
+			endSessions(x, m, func(string) bool { return true }, true)
+		}
+		return nil
+	})
 }
 
 // eachOfFirst checks the documents of the array that is the value of the command's name.

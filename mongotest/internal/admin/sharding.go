@@ -22,32 +22,32 @@ func cmdListShards(x *call.Call) error {
 		return err
 	}
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	list, dst := wire.BeginArray(x.Result.Out, "shards")
-	at, dst := wire.BeginEmbedded(dst, "0")
-	dst = wire.AppendString(dst, "_id", rs.SetName)
-	dst = wire.AppendString(dst, "host", rs.ShardLocked())
-	dst = wire.AppendInt32(dst, "state", 1)
-	x.Result.Out = wire.EndDocument(wire.EndDocument(dst, at), list)
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		list, dst := wire.BeginArray(x.Result.Out, "shards")
+		at, dst := wire.BeginEmbedded(dst, "0")
+		dst = wire.AppendString(dst, "_id", rs.SetName)
+		dst = wire.AppendString(dst, "host", rs.ShardLocked())
+		dst = wire.AppendInt32(dst, "state", 1)
+		x.Result.Out = wire.EndDocument(wire.EndDocument(dst, at), list)
+		return nil
+	})
 }
 
 // getShardMap returns the shards that the mongos knows; it is not in the manual.
 func cmdGetShardMap(x *call.Call) error {
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	at, dst := wire.BeginEmbedded(x.Result.Out, "map")
-	dst = wire.EndDocument(wire.AppendString(dst, rs.SetName, rs.ShardLocked()), at)
-	at, dst = wire.BeginEmbedded(dst, "hosts")
-	for _, m := range rs.Members {
-		if m.Config.BearsData() && !m.Config.Hidden {
-			dst = wire.AppendString(dst, m.Addr, rs.SetName)
+	return call.WithLock(x, func(x call.Locked) error {
+		at, dst := wire.BeginEmbedded(x.Result.Out, "map")
+		dst = wire.EndDocument(wire.AppendString(dst, rs.SetName, rs.ShardLocked()), at)
+		at, dst = wire.BeginEmbedded(dst, "hosts")
+		for _, m := range rs.Members {
+			if m.Config.BearsData() && !m.Config.Hidden {
+				dst = wire.AppendString(dst, m.Addr, rs.SetName)
+			}
 		}
-	}
-	x.Result.Out = wire.EndDocument(dst, at)
-	return nil
+		x.Result.Out = wire.EndDocument(dst, at)
+		return nil
+	})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/isdbgrid/
@@ -170,26 +170,26 @@ func shard(x *call.Call, db, coll string, key bson.Raw, unique bool) error {
 	if err := describeSharding(x, "collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}}); err != nil {
 		return err
 	}
-	return noteSharding(x.Client.Cluster, db+"."+coll, key, unique)
+	return noteSharding(x, db+"."+coll, key, unique)
 }
 
 // noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
-func noteSharding(rs *call.Cluster, ns string, key bson.Raw, unique bool) error {
+func noteSharding(x *call.Call, ns string, key bson.Raw, unique bool) error {
 	at, about := wire.BeginDocument(nil)
 	about = wire.AppendDocument(about, "shardKey", key)
 	about = wire.EndDocument(wire.AppendBool(about, "unique", unique), at)
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	m := rs.Set.NewestPrimaryLocked()
-	if m == nil || m.Data.Collections[ns] == nil {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
-	}
-	def := m.Data.Collections[ns].Def
-	after := *def
-	after.ShardKey = key
-	e := &store.Entry{Op: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
-	e.Concern(def)
-	m.AppendLocked(e)
-	m.PublishLocked()
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		m := x.Client.Set.NewestPrimaryLocked()
+		if m == nil || m.Data.Collections[ns] == nil {
+			return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+		}
+		def := m.Data.Collections[ns].Def
+		after := *def
+		after.ShardKey = key
+		e := &store.Entry{Op: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
+		e.Concern(def)
+		m.AppendLocked(e)
+		m.PublishLocked()
+		return nil
+	})
 }

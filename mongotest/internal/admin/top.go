@@ -16,9 +16,7 @@ func cmdTop(x *call.Call) error {
 	}
 	at, dst := wire.BeginEmbedded(x.Result.Out, "totals")
 	dst = wire.AppendString(dst, "note", "all times in microseconds")
-	x.Client.Set.Lock()
-	namespaces := x.Client.Member.NamespacesLocked("")
-	x.Client.Set.Unlock()
+	namespaces := call.WithLock(x, func(x call.Locked) []string { return x.Namespaces("") })
 	for _, ns := range namespaces {
 		if used, ok := x.Client.Member.Usage.ByNamespace.Load(ns); ok {
 			dst = appendUsage(used.(*call.NamespaceUsage), dst, ns)

@@ -95,11 +95,11 @@ func cmdDropAllUsersFromDatabase(x *call.Call) error {
 		return err
 	}
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	rs.AccountsChanged.Add(1)
-	before := len(rs.Users)
-	rs.Users = slices.DeleteFunc(rs.Users, func(a *account.Account) bool { return a.DB == x.Command.DB })
-	x.Result.Out = wire.AppendInt32(x.Result.Out, "n", int32(before-len(rs.Users)))
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		rs.AccountsChanged.Add(1)
+		before := len(rs.Users)
+		rs.Users = slices.DeleteFunc(rs.Users, func(a *account.Account) bool { return a.DB == x.Command.DB })
+		x.Result.Out = wire.AppendInt32(x.Result.Out, "n", int32(before-len(rs.Users)))
+		return nil
+	})
 }

@@ -32,27 +32,27 @@ func cmdCreateUser(x *call.Call) error {
 	}
 	a.Roles = u.roles
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	if rs.Set.Initiation != replica.Initiated {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
-	}
-	if rs.UserLocked(a.DB, a.Name) != nil {
-		return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.Name, a.DB)
-	}
-	rs.Users = append(rs.Users, a)
-	rs.AccountsChanged.Add(1)
-	if rs.RequireAuth {
-		rs.Guarded.Store(true)
-	}
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		if rs.Set.Initiation != replica.Initiated {
+			return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
+		}
+		if x.User(a.DB, a.Name) != nil {
+			return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.Name, a.DB)
+		}
+		rs.Users = append(rs.Users, a)
+		rs.AccountsChanged.Add(1)
+		if rs.RequireAuth {
+			rs.Guarded.Store(true)
+		}
+		return nil
+	})
 }
 
 // checkRoles refuses roles that there are not.
 func checkRoles(x *call.Call, list []account.Role) error {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	return x.Client.Cluster.Roles.Check(list)
+	return call.WithLock(x, func(x call.Locked) error {
+		return x.Client.Cluster.Roles.Check(list)
+	})
 }
 
 // userFields are what a command says of a user.
@@ -120,19 +120,19 @@ func cmdUpdateUser(x *call.Call) error {
 // changeUser replaces the account of a user of the command's database.
 func changeUser(x *call.Call, name string, change func(*account.Account) (*account.Account, error)) error {
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	a := rs.UserLocked(x.Command.DB, name)
-	if a == nil {
-		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.Command.DB)
-	}
-	changed, err := change(a)
-	if err != nil {
-		return err
-	}
-	rs.AccountsChanged.Add(1)
-	rs.Users[slices.Index(rs.Users, a)] = changed // a connection may be reading the old one
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		a := x.User(x.Command.DB, name)
+		if a == nil {
+			return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.Command.DB)
+		}
+		changed, err := change(a)
+		if err != nil {
+			return err
+		}
+		rs.AccountsChanged.Add(1)
+		rs.Users[slices.Index(rs.Users, a)] = changed // a connection may be reading the old one
+		return nil
+	})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dropUser/
@@ -140,15 +140,15 @@ func changeUser(x *call.Call, name string, change func(*account.Account) (*accou
 func cmdDropUser(x *call.Call) error {
 	name := string(x.Command.First.Text())
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	a := rs.UserLocked(x.Command.DB, name)
-	if a == nil {
-		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.Command.DB)
-	}
-	rs.AccountsChanged.Add(1)
-	rs.Users = slices.DeleteFunc(rs.Users, func(other *account.Account) bool { return other == a })
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		a := x.User(x.Command.DB, name)
+		if a == nil {
+			return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.Command.DB)
+		}
+		rs.AccountsChanged.Add(1)
+		rs.Users = slices.DeleteFunc(rs.Users, func(other *account.Account) bool { return other == a })
+		return nil
+	})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/usersInfo/
@@ -159,18 +159,18 @@ func cmdUsersInfo(x *call.Call) error {
 		return err
 	}
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	at, dst := wire.BeginArray(x.Result.Out, "users")
-	n := 0
-	for _, a := range rs.Users {
-		if wanted(a) {
-			dst = a.AppendInfo(dst, wire.ArrayKey(n))
-			n++
+	return call.WithLock(x, func(x call.Locked) error {
+		at, dst := wire.BeginArray(x.Result.Out, "users")
+		n := 0
+		for _, a := range rs.Users {
+			if wanted(a) {
+				dst = a.AppendInfo(dst, wire.ArrayKey(n))
+				n++
+			}
 		}
-	}
-	x.Result.Out = wire.EndDocument(dst, at)
-	return nil
+		x.Result.Out = wire.EndDocument(dst, at)
+		return nil
+	})
 }
 
 // wantedUsers reads whom usersInfo asks for: 1 for the database's, a name, {user, db}, {forAllDBs: true}, or several.

@@ -10,16 +10,28 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
+// Locked is a call while it holds the set's mutex. What reads or changes what the set has takes one, so that the compiler knows who holds
+// the mutex. Only WithLock, Reading, Writing and WritingUnits hand one out; it is worth nothing when they have returned.
+type Locked struct{ *Call }
+
+// WithLock runs do while the call holds the set's mutex, and returns its result.
+func WithLock[T any](x *Call, do func(x Locked) T) T {
+	x.Client.Set.Lock()
+	defer x.Client.Set.Unlock()
+	return do(Locked{x})
+}
+
 // Writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
-func (x *Call) Writing(apply func() error) error {
-	return x.WritingUnits(func() error { return attemptLocked(x, x.Result.Entries, apply) })
+func (x *Call) Writing(apply func(x Locked) error) error {
+	return x.WritingUnits(func(x Locked) error {
+		return attempt(x, x.Result.Entries, func() error { return apply(x) })
+	})
 }
 
 // WritingUnits is Writing for a command that may write much. All that run writes, it writes in units.
-func (x *Call) WritingUnits(run func() error) error {
-	rs, m := x.Client.Cluster, x.Client.Member
-	if rs.Set.Standalone {
+func (x *Call) WritingUnits(run func(x Locked) error) error {
+	if x.Client.Set.Standalone {
 		if err := x.Command.writeConcern.CheckStandalone(); err != nil {
 			return err
 		}
@@ -27,19 +39,33 @@ func (x *Call) WritingUnits(run func() error) error {
 	if err := x.CheckOplog(x.Command.Full); err != nil {
 		return err
 	}
-	rs.Set.Lock()
-	err := writableLocked(x)
+	written := WithLock(x, func(x Locked) written { return writeUnits(x, run) })
+	if written.release != nil {
+		defer written.release() // also where AfterApply ends the goroutine, as t.Fatal does
+		x.Command.AfterApply()
+	}
+	return written.err
+}
+
+// written is how the writing of a command ended.
+type written struct {
+	release func() // lets others see what AfterApply is called for; nil without
+	err     error
+}
+
+// writeUnits runs run as the primary, and publishes what it wrote.
+func writeUnits(x Locked, run func(x Locked) error) (w written) {
+	m := x.Client.Member
+	err := checkWritable(x)
 	if x.Result.Term = m.Term; err != nil {
-		rs.Set.Unlock()
-		return err
+		return written{err: err}
 	}
-	release := func() {}
 	if x.Command.AfterApply != nil {
-		release = m.HoldLocked()
+		w.release = m.HoldLocked()
 	}
-	takenLocked(x)
-	err = run()
-	if failed := failWriteLocked(x); failed != nil {
+	taken(x)
+	err = run(x)
+	if failed := failWrite(x); failed != nil {
 		err = failed
 	}
 	if x.Evaluation.lock.cut {
@@ -49,34 +75,30 @@ func (x *Call) WritingUnits(run func() error) error {
 	if x.Result.Within == nil {
 		x.Result.Applied = m.Data.Log.Last()
 	}
-	addEntries(x)
+	addEntries(x.Call)
 	m.PublishLocked()
-	rs.Set.Unlock()
-	if x.Command.AfterApply != nil {
-		defer release() // also where afterApply ends the goroutine, as t.Fatal does
-		x.Command.AfterApply()
-	}
-	return err
+	w.err = err
+	return w
 }
 
-// AwaitUnlockLocked waits until the member is not locked against writes, see fsync, and returns why it takes none then.
-func (x *Call) AwaitUnlockLocked() error {
+// AwaitUnlock waits until the member is not locked against writes, see fsync, and returns why it takes none then.
+func (x Locked) AwaitUnlock() error {
 	m := x.Client.Member
-	if err := awaitToWriteLocked(x, func() bool { return m.FsyncLocks == 0 }); err != nil {
+	if err := awaitToWrite(x, func() bool { return m.FsyncLocks == 0 }); err != nil {
 		return err
 	}
-	return x.PrimaryLocked()
+	return x.CheckPrimary()
 }
 
-// awaitToWriteLocked waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
+// awaitToWrite waits until nothing is in the way, or the member takes no more writes. The time limit, killOp and the end of the client
 // end the wait.
-func awaitToWriteLocked(x *Call, free func() bool) error {
+func awaitToWrite(x Locked, free func() bool) error {
 	m, term := x.Client.Member, x.Client.Member.Term
 	over := func() bool { return free() || x.Client.Epoch != m.Epoch || m.Role != replica.Primary || m.Term != term }
 	for !over() {
 		err := x.Client.Set.AwaitLocked(replica.NewWaiter(over), x.Client.Done, pollInterval)
 		if errors.Is(err, replica.ErrTimeout) {
-			err = checkInterrupt(x)
+			err = checkInterrupt(x.Call)
 		}
 		if err != nil {
 			return err
@@ -85,14 +107,14 @@ func awaitToWriteLocked(x *Call, free func() bool) error {
 	return nil
 }
 
-// writableLocked returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
-func writableLocked(x *Call) error {
+// checkWritable returns why the member takes no write of this command, nil if it does. It waits while the member is locked against writes.
+func checkWritable(x Locked) error {
 	m := x.Client.Member
-	if err := x.AwaitUnlockLocked(); err != nil || !x.Command.HasTxn {
+	if err := x.AwaitUnlock(); err != nil || !x.Command.HasTxn {
 		return err
 	}
 	if x.InTransaction() {
-		return joinToWriteLocked(x)
+		return joinToWrite(x)
 	}
 	s := m.Data.Session(string(x.Command.LSID))
 	t := m.Transactions[s.Key]
@@ -109,8 +131,8 @@ func writableLocked(x *Call) error {
 	return nil
 }
 
-// PrimaryLocked returns why the member that executes the command is no primary, or not the one that began to; nil if it is.
-func (x *Call) PrimaryLocked() error {
+// CheckPrimary returns why the member that executes the command is no primary, or not the one that began to; nil if it is.
+func (x Locked) CheckPrimary() error {
 	switch {
 	case x.Client.Epoch != x.Client.Member.Epoch:
 		return ErrHangUp
@@ -120,27 +142,27 @@ func (x *Call) PrimaryLocked() error {
 	return nil
 }
 
-// ExecutedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
-func (x *Call) ExecutedLocked(stmt int32) *store.Entry {
+// Executed returns the oplog entry of a statement that this session executed before, nil if there is none.
+func (x Locked) Executed(stmt int32) *store.Entry {
 	if !x.Command.HasTxn || x.Result.Within != nil {
 		return nil
 	}
 	return x.Client.Member.Data.Sessions[string(x.Command.LSID)].Executed(x.Command.Txn, stmt)
 }
 
-// sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
-func sessionRefLocked(x *Call, stmt int32) *store.SessionRef {
+// sessionRef returns what makes an oplog entry the record of a statement, nil without a transaction number.
+func sessionRef(x Locked, stmt int32) *store.SessionRef {
 	if !x.Command.HasTxn {
 		return nil
 	}
 	return &store.SessionRef{LSID: x.Client.Member.Data.Sessions[string(x.Command.LSID)].Key, Txn: x.Command.Txn, Stmt: stmt}
 }
 
-// StoreLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
+// Store writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
 // statement: a transaction is in the way.
-func (x *Call) StoreLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
+func (x Locked) Store(e *store.Entry, stmt int32, note *journal.Entry) error {
 	e.NS = x.Command.Full
-	if err := x.AppendLocked(e, stmt, note); err != nil || x.Result.Within != nil {
+	if err := x.Append(e, stmt, note); err != nil || x.Result.Within != nil {
 		return err
 	}
 	if c := x.Client.Member.Data.Collections[x.Command.Full]; e.Before == nil && c.Def.Options.Capped {
@@ -153,24 +175,24 @@ func (x *Call) StoreLocked(e *store.Entry, stmt int32, note *journal.Entry) erro
 	return nil
 }
 
-// MakeLocked makes a collection without options. Before 4.4 no transaction makes one.
-func (x *Call) MakeLocked(ns string) (*store.Definition, error) {
+// Make makes a collection without options. Before 4.4 no transaction makes one.
+func (x Locked) Make(ns string) (*store.Definition, error) {
 	if x.Result.Within != nil && !x.Client.Set.Version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := store.NewDefinition()
-	return def, x.AppendLocked(&store.Entry{Op: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
+	return def, x.Append(&store.Entry{Op: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
 }
 
-// AppendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
+// Append writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
-func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) error {
+func (x Locked) Append(e *store.Entry, stmt int32, note *journal.Entry) error {
 	if err := x.CheckOplog(e.NS); err != nil {
 		return err
 	}
-	see := x.CollectionLocked
+	see := x.Collection
 	if e.Op.OfCatalog() {
-		see = x.LookupLocked
+		see = x.Lookup
 	}
 	c, err := see(e.NS)
 	if err != nil {
@@ -185,7 +207,7 @@ func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) err
 	case e.Op == store.Create:
 		e.Concern(e.Change.After)
 	case e.Op == store.Put:
-		made, err := x.MakeLocked(e.NS)
+		made, err := x.Make(e.NS)
 		if err != nil {
 			return err
 		}
@@ -195,7 +217,7 @@ func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) err
 		e.Outcome = &note.Outcome
 	}
 	if x.Result.Within != nil {
-		return conflicting(x, x.Result.Within.Write(e))
+		return conflicting(x.Call, x.Result.Within.Write(e))
 	}
 	m := x.Client.Member
 	if len(m.Open) > 0 {
@@ -204,7 +226,7 @@ func (x *Call) AppendLocked(e *store.Entry, stmt int32, note *journal.Entry) err
 		}
 	}
 	if stmt >= 0 {
-		e.Session = sessionRefLocked(x, stmt)
+		e.Session = sessionRef(x, stmt)
 	}
 	m.AppendLocked(e)
 	return nil
@@ -221,9 +243,9 @@ func conflicting(x *Call, err error) error {
 // errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
-// CollectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
-func (x *Call) CollectionLocked(ns string) (*store.Collection, error) {
-	c, err := x.LookupLocked(ns)
+// Collection returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
+func (x Locked) Collection(ns string) (*store.Collection, error) {
+	c, err := x.Lookup(ns)
 	if c.IsView() {
 		x.Result.OnView = true
 		return nil, store.NotOnView(ns)
@@ -231,12 +253,12 @@ func (x *Call) CollectionLocked(ns string) (*store.Collection, error) {
 	return c, err
 }
 
-// LookupLocked returns the collection or view of a namespace as the command sees it, nil if there is none: in its
+// Lookup returns the collection or view of a namespace as the command sees it, nil if there is none: in its
 // transaction, at its read concern's snapshot, or as it is.
-func (x *Call) LookupLocked(ns string) (*store.Collection, error) {
+func (x Locked) Lookup(ns string) (*store.Collection, error) {
 	if x.Result.Within != nil {
 		c, err := x.Result.Within.Collection(ns)
-		return c, conflicting(x, err)
+		return c, conflicting(x.Call, err)
 	}
 	if ns == store.OplogName {
 		return x.Client.Member.OplogLocked(x.Result.Seen), nil
@@ -244,52 +266,51 @@ func (x *Call) LookupLocked(ns string) (*store.Collection, error) {
 	return x.Client.Member.Data.Snapshot(ns, x.Result.Seen), nil
 }
 
-// Reading returns with the set's mutex held if the member may answer a read of this command.
-func (x *Call) Reading() error {
-	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	err := readableLocked(x)
-	if err == nil {
-		err = awaitTimesLocked(x)
-	}
-	if err == nil {
-		err = lookLocked(x)
-	}
-	x.Result.Term = m.Term
-	if err != nil {
-		rs.Set.Unlock()
-	}
-	return err
+// Reading runs read, with the set's mutex held, if the member may answer a read of this command.
+func (x *Call) Reading(read func(x Locked) error) error {
+	return WithLock(x, func(x Locked) error {
+		err := checkReadable(x)
+		if err == nil {
+			err = awaitTimes(x)
+		}
+		if err == nil {
+			err = look(x)
+		}
+		if x.Result.Term = x.Client.Member.Term; err != nil {
+			return err
+		}
+		return read(x)
+	})
 }
 
 // Look returns what a read of the command's collection looks at, without the mutex.
-func (x *Call) Look(q *Criteria) (Scan, error) {
-	if err := x.Reading(); err != nil {
-		return Scan{}, err
-	}
-	defer x.Client.Set.Unlock()
-	return x.ScanLocked(q, (*store.Collection).Frozen)
+func (x *Call) Look(q *Criteria) (found Scan, err error) {
+	err = x.Reading(func(x Locked) (err error) {
+		found, err = x.Scan(q, (*store.Collection).Frozen)
+		return err
+	})
+	return found, err
 }
 
-// lookLocked settles what state of the data the command sees.
-func lookLocked(x *Call) (err error) {
+// look settles what state of the data the command sees.
+func look(x Locked) (err error) {
 	switch {
 	case x.InTransaction():
-		if err := x.PrimaryLocked(); err != nil {
+		if err := x.CheckPrimary(); err != nil {
 			return err
 		}
-		return joinLocked(x)
+		return join(x)
 	case x.Command.ReadConcern == MajorityConcern:
-		x.Result.Seen, x.Result.readAt = x.Client.Member.Commit, readTimeLocked(x)
+		x.Result.Seen, x.Result.readAt = x.Client.Member.Commit, readTime(x)
 	case x.Command.ReadConcern == SnapshotConcern:
-		x.Result.Seen, err = snapshotIndexLocked(x)
+		x.Result.Seen, err = snapshotIndex(x)
 	}
 	return err
 }
 
-// snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
+// snapshotIndex returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
 // for other reads, unless the read concern names a time.
-func snapshotIndexLocked(x *Call) (int64, error) {
+func snapshotIndex(x Locked) (int64, error) {
 	m := x.Client.Member
 	switch {
 	case x.Command.AtTime == 0 && x.InTransaction():
@@ -317,7 +338,7 @@ func inTime(err error) error {
 	return err
 }
 
-func readableLocked(x *Call) error {
+func checkReadable(x Locked) error {
 	switch {
 	case x.Client.Epoch != x.Client.Member.Epoch:
 		return ErrHangUp

@@ -66,19 +66,24 @@ func (x *Call) FindRights() {
 	if c.User == nil || c.Privileges.as == c.User && c.Privileges.changed == rs.AccountsChanged.Load() {
 		return
 	}
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	c.User = rs.UserLocked(c.User.DB, c.User.Name)
-	c.Privileges = Privileges{as: c.User, changed: rs.AccountsChanged.Load()}
-	if c.User == nil {
-		return
+	c.Privileges = WithLock(x, privileges)
+	c.User = c.Privileges.as
+}
+
+// privileges looks up what the connection's user may do.
+func privileges(x Locked) Privileges {
+	rs := x.Client.Cluster
+	p := Privileges{as: x.User(x.Client.User.DB, x.Client.User.Name), changed: rs.AccountsChanged.Load()}
+	if p.as == nil {
+		return p
 	}
-	list, err := c.User.RoleList()
+	list, err := p.as.RoleList()
 	if err != nil {
-		return // checked when they were given
+		return p // checked when they were given
 	}
-	c.Privileges.Roles = slices.Concat(list, rs.Roles.Inherited(list))
-	c.Privileges.Privileges = rs.Roles.Privileges(list)
+	p.Roles = slices.Concat(list, rs.Roles.Inherited(list))
+	p.Privileges = rs.Roles.Privileges(list)
+	return p
 }
 
 // privilegesOf are those of the connection's user.
@@ -106,16 +111,16 @@ func (x *Call) UserName() string {
 
 // CheckKill refuses to end a cursor of somebody else, without the right to.
 func (x *Call) CheckKill(id int64) error {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	m := x.Client.Member
-	if x.Client.Router != nil {
-		m = x.Client.Router.Cursors[id]
-	}
-	if m == nil || m.Cursors[id] == nil || mayKill(x, m.Cursors[id]) {
-		return nil
-	}
-	return x.Unauthorized()
+	return WithLock(x, func(x Locked) error {
+		m := x.Client.Member
+		if x.Client.Router != nil {
+			m = x.Client.Router.Cursors[id]
+		}
+		if m == nil || m.Cursors[id] == nil || mayKill(x.Call, m.Cursors[id]) {
+			return nil
+		}
+		return x.Unauthorized()
+	})
 }
 
 // MayList reports whether the connection's user may know of a database; with own only because of a privilege on it.

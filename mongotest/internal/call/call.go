@@ -81,7 +81,7 @@ func executeHere(x *Call) error {
 	err := x.Command.Spec.Run(x)
 	use(x, began)
 	if err != nil || x.Result.StatementFailed {
-		abandon(x)
+		WithLock(x, abandon)
 	}
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func executeHere(x *Call) error {
 	case x.Command.Spec.Write && x.Result.Applied >= 0:
 		return x.AwaitWriteConcern()
 	case x.Command.ReadConcern == LinearizableConcern:
-		return confirm(x)
+		return WithLock(x, confirm)
 	}
 	return nil
 }
@@ -138,9 +138,7 @@ func (x *Call) Record(code int32) {
 		x.NoteStatements()
 	}
 	if x.Result.Term == 0 && x.Client.Member != nil { // it neither wrote nor looked at data
-		x.Client.Set.Lock()
-		x.Result.Term = x.Client.Member.Term
-		x.Client.Set.Unlock()
+		x.Result.Term = WithLock(x, func(x Locked) int64 { return x.Client.Member.Term })
 	}
 	if x.Result.journaled && code != 0 {
 		x.Client.Cluster.Journal.Mark(x.Result.Entries, func(e *journal.Entry) { e.ErrorCode = cmp.Or(e.ErrorCode, code) })

@@ -41,21 +41,16 @@ type Cluster struct {
 	Defaulted       atomic.Bool  // there may be default concerns in the data
 }
 
-// UserLocked returns a user, nil if there is none.
-func (rs *Cluster) UserLocked(db, name string) *account.Account {
-	for _, a := range rs.Users {
-		if a.DB == db && a.Name == name {
-			return a
-		}
-	}
-	return nil
-}
-
-// User is UserLocked for callers without the set's mutex. Its result does not change.
+// User returns a user, nil if there is none. It is for callers without the set's mutex. Its result does not change.
 func (rs *Cluster) User(db, name string) *account.Account {
 	rs.Set.Lock()
 	defer rs.Set.Unlock()
-	return rs.UserLocked(db, name)
+	return account.Named(rs.Users, db, name)
+}
+
+// User returns a user, nil if there is none.
+func (x Locked) User(db, name string) *account.Account {
+	return account.Named(x.Client.Cluster.Users, db, name)
 }
 
 // EnablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
@@ -76,15 +71,13 @@ func (rs *Cluster) MemberOf(r *replica.Member) *Member {
 // Rest notes the end of a message's processing and wakes WaitIdle.
 func (rs *Cluster) Rest() {
 	if rs.Active.Add(-1) == 0 && rs.Idlers.Load() > 0 {
-		rs.Set.Lock()
-		rs.Set.ChangedLocked()
-		rs.Set.Unlock()
+		rs.Set.Changed()
 	}
 }
 
-// MemberNamedLocked returns the member with an address, nil if there is none.
-func (rs *Cluster) MemberNamedLocked(addr string) *Member {
-	for _, m := range rs.Members {
+// MemberNamed returns the member with an address, nil if there is none.
+func (x Locked) MemberNamed(addr string) *Member {
+	for _, m := range x.Client.Cluster.Members {
 		if m.Addr == addr {
 			return m
 		}

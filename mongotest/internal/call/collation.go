@@ -46,9 +46,7 @@ func (c *Collating) Fits(view *store.Collection) error {
 
 // Unfit returns the error of fits if the command is on a view.
 func (x *Call) Unfit(c *Collating) error {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	return c.Fits(x.Client.Member.Data.Collections[x.Command.Full])
+	return WithLock(x, func(x Locked) error { return c.Fits(x.Client.Member.Data.Collections[x.Command.Full]) })
 }
 
 // ErrViewCollation is the error of a command on a view with another collation than the view's.
@@ -59,12 +57,14 @@ func (c *Criteria) OwnCollation(e *wire.Element) { c.Flaw = c.ParseCollation(e) 
 
 // defaultCollation returns the collation of a collection or view, nil for none.
 func defaultCollation(x *Call, ns string) *collation.Collation {
-	m := x.Client.Member
-	if !m.Data.Collates() {
+	if !x.Client.Member.Data.Collates() {
 		return nil
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+	return WithLock(x, func(x Locked) *collation.Collation { return collationOf(x, ns) })
+}
+
+func collationOf(x Locked, ns string) *collation.Collation {
+	m := x.Client.Member
 	c := m.Data.Collections[ns]
 	if t := m.Transactions[string(x.Command.LSID)]; x.InTransaction() && t != nil && t.Number == x.Command.Txn {
 		if own, touched := t.Data[ns]; touched {

@@ -32,8 +32,8 @@ type Cursor struct {
 type Feed interface {
 	// Next returns the next document, nil if there is none now.
 	Next(x *Call) ([]byte, error)
-	// NewsLocked reports whether Next may find something after it found nothing.
-	NewsLocked(x *Call) bool
+	// News reports whether Next may find something after it found nothing.
+	News(x Locked) bool
 	// Over reports whether there will never be another.
 	Over() bool
 }
@@ -57,7 +57,7 @@ func (f *fixed) Next(*Call) ([]byte, error) {
 	return doc, nil
 }
 
-func (f *fixed) NewsLocked(*Call) bool { return false }
+func (f *fixed) News(Locked) bool { return false }
 
 func (f *fixed) Over() bool { return len(f.docs) == 0 }
 
@@ -110,9 +110,7 @@ const (
 func (x *Call) ReplyCursor(docs [][]byte, p *query.Projection, b CursorReply) error {
 	c := &Cursor{Feed: &fixed{docs}, Projection: p, ends: b.Ends, order: b.Order}
 	if b.Reads {
-		x.Client.Set.Lock()
-		c.Origin = originLocked(x)
-		x.Client.Set.Unlock()
+		c.Origin = WithLock(x, origin)
 	}
 	first, err := c.Batch(x, b.Size)
 	if err != nil {
@@ -136,7 +134,7 @@ func (x *Call) Open(c *Cursor, first [][]byte, single bool) error {
 	if !c.Exhausted() && !single {
 		c.Use = beginUse(x)
 		c.Use.Docs, c.Use.Batches = int64(len(first)), 1
-		keepCursor(x, c)
+		c.ID = WithLock(x, func(x Locked) int64 { return keepCursor(x, c) })
 	}
 	at, dst := wire.BeginEmbedded(x.Result.Out, "cursor")
 	switch c.order {
@@ -204,8 +202,8 @@ func transactionNumber(x *Call) int64 {
 }
 
 // Belongs returns why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
-func (x *Call) Belongs(c *Cursor) error {
-	txn := transactionNumber(x)
+func (x Locked) Belongs(c *Cursor) error {
+	txn := transactionNumber(x.Call)
 	switch {
 	case c.LSID == "" && x.Command.LSID != nil:
 		return mongoerr.Errorf(50737,
@@ -223,23 +221,22 @@ func (x *Call) Belongs(c *Cursor) error {
 	case c.txn != txn:
 		return mongoerr.Errorf(50741, "Cannot run getMore on cursor %d, which was created in transaction %d, in transaction %d", c.ID, c.txn, txn)
 	case txn >= 0:
-		return joinLocked(x)
+		return join(x)
 	}
 	return nil
 }
 
-func keepCursor(x *Call, c *Cursor) {
-	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	rs.cursors++
+// keepCursor keeps a cursor, and returns its id.
+func keepCursor(x Locked, c *Cursor) int64 {
+	x.Client.Cluster.cursors++
 	// The ids are spread so that a client which cuts them to 32 bits is found out.
-	c.ID = rs.cursors<<32 | int64(x.Client.Member.Index+1)
+	id := x.Client.Cluster.cursors<<32 | int64(x.Client.Member.Index+1)
 	if x.Client.Epoch != x.Client.Member.Epoch {
-		return
+		return id
 	}
-	x.Client.Member.Cursors[c.ID] = c
+	x.Client.Member.Cursors[id] = c
 	if x.Client.Router != nil {
-		x.Client.Router.Cursors[c.ID] = x.Client.Member
+		x.Client.Router.Cursors[id] = x.Client.Member
 	}
+	return id
 }

@@ -27,9 +27,9 @@ type Defaults struct {
 	Wall        int64
 }
 
-// DefaultsLocked returns the defaults that the member knows of.
-func (m *Member) DefaultsLocked() Defaults {
-	doc := m.SettingLocked(defaultsKey)
+// Defaults returns the defaults that the member knows of.
+func (x Locked) Defaults() Defaults {
+	doc := x.Setting(defaultsKey)
 	at, wall := query.Lookup(doc, "updateOpTime"), query.Lookup(doc, "updateWallClockTime")
 	if at.Type != bson.TypeTimestamp || wall.Type != bson.TypeDateTime {
 		return Defaults{}
@@ -48,9 +48,9 @@ func newDefaultsKey() string {
 	return string(query.AppendKey(nil, query.Lookup(wire.EndDocument(wire.AppendString(doc, "_id", DefaultsID), at), "_id")))
 }
 
-// SettingLocked returns the document of the set's own settings that has a key, nil if there is none.
-func (m *Member) SettingLocked(key string) []byte {
-	c := m.Data.Collections[SettingsNamespace]
+// Setting returns the document of the set's own settings that has a key, nil if there is none.
+func (x Locked) Setting(key string) []byte {
+	c := x.Client.Member.Data.Collections[SettingsNamespace]
 	if c == nil {
 		return nil
 	}
@@ -72,10 +72,10 @@ func (d Defaults) Append(dst []byte) []byte {
 	return wire.EndDocument(dst, 0)
 }
 
-// CheckDefaultLocked refuses the names of write concerns among which the default one is missing.
-func (m *Member) CheckDefaultLocked(modes setconfig.Modes) error {
+// CheckDefault refuses the names of write concerns among which the default one is missing.
+func (x Locked) CheckDefault(modes setconfig.Modes) error {
 	var w writeconcern.Concern
-	_ = w.Parse(m.DefaultsLocked().Write, m.Set.Version) // it was checked when it was set
+	_ = w.Parse(x.Defaults().Write, x.Client.Set.Version) // it was checked when it was set
 	return w.CheckName(modes)
 }
 
@@ -85,9 +85,7 @@ func applyDefaults(x *Call) {
 	if !x.Client.Cluster.Defaulted.Load() || x.Client.Member == nil || x.InTransaction() && !x.Command.Spec.Ends {
 		return
 	}
-	x.Client.Set.Lock()
-	d := x.Client.Member.DefaultsLocked()
-	x.Client.Set.Unlock()
+	d := WithLock(x, Locked.Defaults)
 	if x.Command.Spec.Linearizes && x.Command.ReadConcern == "" && !watching(x) && string(query.Lookup(d.Read, "level").Text()) == MajorityConcern {
 		x.Command.ReadConcern = MajorityConcern
 	}

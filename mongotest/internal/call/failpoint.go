@@ -38,8 +38,10 @@ func (f *FailPoints) Clear() {
 	f.exist.Store(false)
 }
 
-// SetLocked makes a fail point act, or none of its name if it is nil.
-func (f *FailPoints) SetLocked(name string, p *failpoint.Point) {
+// SetFailPoint makes a fail point of a server act, or none of its name if it is nil.
+func (rs *Cluster) SetFailPoint(f *FailPoints, name string, p *failpoint.Point) {
+	rs.Set.Lock()
+	defer rs.Set.Unlock()
 	if p == nil {
 		delete(f.byName, name)
 	} else {
@@ -54,17 +56,13 @@ func (f *FailPoints) SetLocked(name string, p *failpoint.Point) {
 
 // FailPoint does what the member's fail point says about the current command.
 func (x *Call) FailPoint() (PointAction, error) {
-	rs, points := x.Client.Cluster, x.Client.Points
-	if !points.exist.Load() {
+	if !x.Client.Points.exist.Load() {
 		return PointAction{}, nil
 	}
-	rs.Set.Lock()
-	p := points.byName[failpoint.Command]
-	if p == nil || !concernedBy(x, p) || !p.Take() {
-		rs.Set.Unlock()
+	p := WithLock(x, commandPoint)
+	if p == nil {
 		return PointAction{}, nil
 	}
-	rs.Set.Unlock()
 	if !testserver.Sleep(x.Client.Done, p.Block) {
 		return PointAction{}, ErrHangUp
 	}
@@ -76,6 +74,15 @@ func (x *Call) FailPoint() (PointAction, error) {
 		return action, mongoerr.Errorf(p.Code, "Failing command via 'failCommand' failpoint")
 	}
 	return action, nil
+}
+
+// commandPoint returns the fail point for commands if it acts on this one, nil if not.
+func commandPoint(x Locked) *failpoint.Point {
+	p := x.Client.Points.byName[failpoint.Command]
+	if p == nil || !concernedBy(x.Call, p) || !p.Take() {
+		return nil
+	}
+	return p
 }
 
 // concernedBy reports whether a fail point is about the current command.
@@ -104,8 +111,8 @@ func appName(x *Call) string {
 	return x.Client.AppName
 }
 
-// failWriteLocked does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
-func failWriteLocked(x *Call) error {
+// failWrite does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
+func failWrite(x Locked) error {
 	m, h := x.Client.Member, &x.Evaluation.lock
 	since := h.from
 	h.from = m.Data.Log.Last()
@@ -128,8 +135,8 @@ func failWriteLocked(x *Call) error {
 	return nil
 }
 
-// PointLocked returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
-func (x *Call) PointLocked(name string) *failpoint.Point {
+// Point returns the fail point of a name that the server has, or the member behind a mongos; nil if there is none.
+func (x Locked) Point(name string) *failpoint.Point {
 	p := x.Client.Points.byName[name]
 	if p == nil && x.Client.Member != nil {
 		p = x.Client.Member.Points.byName[name]

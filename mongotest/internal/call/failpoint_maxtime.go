@@ -10,18 +10,16 @@ func timePoints(x *Call) error {
 	if x.Command.MaxTime <= 0 || x.Command.Name == "getMore" || x.Command.Name == "configureFailPoint" {
 		return nil
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	return x.LimitLocked()
+	return WithLock(x, Locked.Limit)
 }
 
-// LimitLocked returns the error of a command whose time is limited if the time is always over, and takes the limit away if it never is.
-func (x *Call) LimitLocked() error {
-	if p := x.PointLocked(failpoint.NeverTimeOut); p != nil && p.Take() {
+// Limit returns the error of a command whose time is limited if the time is always over, and takes the limit away if it never is.
+func (x Locked) Limit() error {
+	if p := x.Point(failpoint.NeverTimeOut); p != nil && p.Take() {
 		x.Command.MaxTime = 0
 		return nil
 	}
-	if p := x.PointLocked(failpoint.AlwaysTimeOut); p != nil && p.Take() {
+	if p := x.Point(failpoint.AlwaysTimeOut); p != nil && p.Take() {
 		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return nil

@@ -19,22 +19,20 @@ func checkLinearizable(x *Call) error {
 
 // confirm waits until a majority has a no-op written after the read: then no newer primary had acknowledged anything else
 // when the member read.
-func confirm(x *Call) error {
-	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
+func confirm(x Locked) error {
+	m := x.Client.Member
 	index := int64(0)
-	if !interruptedLocked(x) {
+	if !demoted(x) {
 		m.AppendLocked(replica.Noop("linearizable read"))
 		index = m.Data.Log.Last()
 		m.PublishLocked()
 	}
-	w := replica.NewWaiter(func() bool { return interruptedLocked(x) || m.Commit >= index })
-	err := inTime(rs.Set.AwaitLocked(w, x.Client.Done, limit(x)))
+	w := replica.NewWaiter(func() bool { return demoted(x) || m.Commit >= index })
+	err := inTime(x.Client.Set.AwaitLocked(w, x.Client.Done, limit(x.Call)))
 	switch {
 	case x.Client.Epoch != m.Epoch:
 		return ErrHangUp
-	case interruptedLocked(x):
+	case demoted(x):
 		return mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	}
 	return err

@@ -49,13 +49,13 @@ func noteSlow(x *Call, err error, evaluate func()) {
 	}
 }
 
-// MemoizedLocked returns what an evaluation finds out, which may be known already.
-func (x *Call) MemoizedLocked(q MemoKey, evaluate func() ([]byte, error)) ([]byte, error) {
+// Memoized returns what an evaluation finds out, which may be known already.
+func (x Locked) Memoized(q MemoKey, evaluate func() ([]byte, error)) ([]byte, error) {
 	if known, ok := x.Evaluation.lock.memo.known[q]; ok {
 		return known.doc, known.err
 	}
 	doc, err := evaluate()
-	noteSlow(x, err, func() { evaluateUnlocked(x, q, evaluate) })
+	noteSlow(x.Call, err, func() { evaluateUnlocked(x.Call, q, evaluate) })
 	if err == nil {
 		x.Evaluation.lock.memo.note(q, doc)
 	}
@@ -71,19 +71,19 @@ func evaluateUnlocked(x *Call, q MemoKey, evaluate func() ([]byte, error)) {
 	x.Evaluation.lock.memo.store(q, memoValue{doc, err})
 }
 
-// stillWritableLocked returns why a write that had given up the mutex cannot go on, nil if it can.
-func stillWritableLocked(x *Call) error {
+// recheckWritable returns why a write that had given up the mutex cannot go on, nil if it can.
+func recheckWritable(x Locked) error {
 	switch {
 	case x.Client.gone():
 		return ErrHangUp
 	case x.Result.Within != nil:
-		err := x.AwaitUnlockLocked()
+		err := x.AwaitUnlock()
 		if x.Result.Within.State != replica.Running {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.Command.Txn)
 		}
 		return err
 	}
-	if err := writableLocked(x); err != nil {
+	if err := checkWritable(x); err != nil {
 		return err
 	}
 	if x.Client.Member.Term != x.Result.Term {

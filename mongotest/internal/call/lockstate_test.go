@@ -11,7 +11,7 @@ import (
 )
 
 // lockedCall returns a call that holds the mutex of a new set, as the primary's writes do.
-func lockedCall(t *testing.T) *Call {
+func lockedCall(t *testing.T) Locked {
 	t.Helper()
 	rs := replica.NewSet(replica.Settings{ElectionTimeout: time.Second, Version: version.Newest})
 	m := &Member{Member: replica.NewMember(rs, 0), Points: new(FailPoints)}
@@ -19,13 +19,13 @@ func lockedCall(t *testing.T) *Call {
 	rs.AddLocked(m.Member)
 	m.RunLocked()
 	rs.BeginLocked(m.Member, func() {})
-	x := &Call{Client: &Client{Cluster: &Cluster{Set: rs}, Set: rs, Points: m.Points, Member: m, Epoch: m.Epoch, Done: make(chan struct{})}}
+	x := Locked{&Call{Client: &Client{Cluster: &Cluster{Set: rs}, Set: rs, Points: m.Points, Member: m, Epoch: m.Epoch, Done: make(chan struct{})}}}
 	rs.Lock()
 	t.Cleanup(rs.Unlock)
 	x.Result = x.Result.Again(0)
 	x.Result.Term = m.Term
 	x.Work()
-	takenLocked(x)
+	taken(x)
 	return x
 }
 
@@ -35,9 +35,9 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 	var quick, slow int
 	var made []byte
 	attempts := 0
-	err := attemptLocked(x, nil, func() error {
+	err := attempt(x, nil, func() error {
 		attempts++
-		doc, err := x.MemoizedLocked(MemoKey{By: "quick"}, func() ([]byte, error) {
+		doc, err := x.Memoized(MemoKey{By: "quick"}, func() ([]byte, error) {
 			quick++
 			return make([]byte, 5), nil
 		})
@@ -48,10 +48,10 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 			t.Error("the next attempt has another document")
 		}
 		made = doc
-		_, err = x.MemoizedLocked(MemoKey{"slow", &doc[0]}, func() ([]byte, error) {
+		_, err = x.Memoized(MemoKey{"slow", &doc[0]}, func() ([]byte, error) {
 			slow++
 			for !x.Evaluation.lock.since.IsZero() { // as long as it holds the mutex
-				if err := checkInterrupt(x); err != nil {
+				if err := checkInterrupt(x.Call); err != nil {
 					return nil, err
 				}
 			}
@@ -70,11 +70,11 @@ func TestUnitsForget(t *testing.T) {
 	failed := errors.New("failed")
 	for range 2 {
 		evaluated := 0
-		err := attemptLocked(x, nil, func() error {
-			_, err := x.MemoizedLocked(MemoKey{By: "slow"}, func() ([]byte, error) {
+		err := attempt(x, nil, func() error {
+			_, err := x.Memoized(MemoKey{By: "slow"}, func() ([]byte, error) {
 				evaluated++
 				for !x.Evaluation.lock.since.IsZero() {
-					if err := checkInterrupt(x); err != nil {
+					if err := checkInterrupt(x.Call); err != nil {
 						return nil, err
 					}
 				}
@@ -92,10 +92,10 @@ func TestUnitsForget(t *testing.T) {
 func TestAUnitThatCannotPauseKeepsTheMutex(t *testing.T) {
 	x := lockedCall(t)
 	attempts, releases := 0, x.Evaluation.lock.releases
-	err := attemptLocked(x, nil, func() error {
+	err := attempt(x, nil, func() error {
 		attempts++
 		for !x.Evaluation.lock.since.IsZero() {
-			if err := checkInterrupt(x); err != nil {
+			if err := checkInterrupt(x.Call); err != nil {
 				return err
 			}
 		}

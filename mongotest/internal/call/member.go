@@ -36,10 +36,10 @@ func (m *Member) TransactionEndedLocked(t *replica.Transaction) {
 	}
 }
 
-// NamespacesLocked returns the namespaces of a database in order, or of all with "".
-func (m *Member) NamespacesLocked(db string) []string {
+// Namespaces returns the namespaces of a database in order, or of all with "".
+func (x Locked) Namespaces(db string) []string {
 	var list []string
-	for ns := range m.Data.Collections {
+	for ns := range x.Client.Member.Data.Collections {
 		if db == "" || strings.HasPrefix(ns, db+".") {
 			list = append(list, ns)
 		}

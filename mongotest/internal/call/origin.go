@@ -11,9 +11,9 @@ type Origin struct {
 	ID store.UUID
 }
 
-// originLocked returns the collection that the command reads, nil if there is none: a view, or a collection in a transaction, which
+// origin returns the collection that the command reads, nil if there is none: a view, or a collection in a transaction, which
 // nobody drops meanwhile.
-func originLocked(x *Call) *Origin {
+func origin(x Locked) *Origin {
 	c := x.Client.Member.Data.Collections[x.Command.Full]
 	if c == nil || c.IsView() || x.Result.OnView || x.InTransaction() {
 		return nil
@@ -21,15 +21,16 @@ func originLocked(x *Call) *Origin {
 	return &Origin{x.Command.Full, c.Def.UUID}
 }
 
-// CheckLocked refuses to go on without the collection.
-func (o *Origin) CheckLocked(m *Member) error {
+// Check refuses to go on without the collection.
+func (o *Origin) Check(x Locked) error {
 	if o == nil {
 		return nil
 	}
-	if c := m.Data.Collections[o.NS]; c != nil && c.Def.UUID == o.ID {
+	collections := x.Client.Member.Data.Collections
+	if c := collections[o.NS]; c != nil && c.Def.UUID == o.ID {
 		return nil
 	}
-	for ns, c := range m.Data.Collections {
+	for ns, c := range collections {
 		if c.Def != nil && c.Def.UUID == o.ID {
 			return mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection renamed from '%s' to '%s'. UUID %s", o.NS, ns, o.ID)
 		}

@@ -124,15 +124,13 @@ func advanceClusterTime(x *Call) error {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
 			x.Command.clusterTime.Seconds(), now.Seconds())
 	}
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	rs.Set.ClientClusterTime.Store(max(rs.Set.ClientClusterTime.Load(), uint64(x.Command.clusterTime)))
+	rs.Set.AdvanceClusterTime(x.Command.clusterTime)
 	return nil
 }
 
-// awaitTimesLocked waits until the member has reached the read concern's times; if it reads a
+// awaitTimes waits until the member has reached the read concern's times; if it reads a
 // majority's data, until a majority of the members has.
-func awaitTimesLocked(x *Call) error {
+func awaitTimes(x Locked) error {
 	rs, m := x.Client.Cluster, x.Client.Member
 	name, wanted := "afterClusterTime", x.Command.after
 	if x.Command.AtTime > wanted {
@@ -146,19 +144,19 @@ func awaitTimesLocked(x *Call) error {
 			"readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
 				"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
 	}
-	if readTimeLocked(x) >= wanted {
+	if readTime(x) >= wanted {
 		return nil
 	}
 	m.AdvanceLocked(wanted)
-	w := replica.NewWaiter(func() bool { return x.Client.Epoch != m.Epoch || readTimeLocked(x) >= wanted })
-	if err := inTime(rs.Set.AwaitLocked(w, x.Client.Done, limit(x))); err != nil {
+	w := replica.NewWaiter(func() bool { return x.Client.Epoch != m.Epoch || readTime(x) >= wanted })
+	if err := inTime(rs.Set.AwaitLocked(w, x.Client.Done, limit(x.Call))); err != nil {
 		return err
 	}
-	return readableLocked(x)
+	return checkReadable(x)
 }
 
-// readTimeLocked is the time of the newest entry that a read of the command would see.
-func readTimeLocked(x *Call) store.Timestamp {
+// readTime is the time of the newest entry that a read of the command would see.
+func readTime(x Locked) store.Timestamp {
 	m := x.Client.Member
 	if x.InTransaction() || x.Command.ReadConcern != MajorityConcern && x.Command.ReadConcern != SnapshotConcern {
 		return m.Data.Newest()

@@ -76,10 +76,9 @@ func operationTime(x *Call) store.Timestamp {
 }
 
 func appendTopologyVersion(x *Call) {
-	x.Client.Set.Lock()
-	id, counter := x.Client.Process.ProcessID, x.Client.Process.Counter
-	x.Client.Set.Unlock()
-	x.Result.Out = AppendTopologyVersion(x.Result.Out, id, counter)
+	x.Result.Out = WithLock(x, func(x Locked) []byte {
+		return AppendTopologyVersion(x.Result.Out, x.Client.Process.ProcessID, x.Client.Process.Counter)
+	})
 }
 
 // AppendTopologyVersion writes the state of a server that its hello shows.

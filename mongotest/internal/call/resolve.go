@@ -8,8 +8,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// StoredLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
-func (m *Member) StoredLocked(ns string) (*store.Collection, error) {
+// Stored returns the member's collection of a namespace, nil if there is none, and refuses a view.
+func (x Locked) Stored(ns string) (*store.Collection, error) {
+	m := x.Client.Member
 	c := m.Data.Collections[ns]
 	if ns == store.OplogName {
 		c = m.OplogLocked(m.Data.Log.Last())
@@ -20,11 +21,11 @@ func (m *Member) StoredLocked(ns string) (*store.Collection, error) {
 	return c, nil
 }
 
-// ResolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
-func (x *Call) ResolveLocked(ns string) (string, []query.Value, error) {
+// Resolve returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
+func (x Locked) Resolve(ns string) (string, []query.Value, error) {
 	var stages []query.Value
 	for range store.MaxViewDepth {
-		c, err := x.LookupLocked(ns)
+		c, err := x.Lookup(ns)
 		if err != nil || !c.IsView() {
 			return ns, stages, err
 		}

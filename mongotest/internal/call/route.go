@@ -48,20 +48,19 @@ func route(x *Call) error {
 }
 
 // ChooseMember makes the member that the command is for the one that executes it, and waits until there is one.
-func (x *Call) ChooseMember() error {
-	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
+func (x *Call) ChooseMember() error { return WithLock(x, chooseMember) }
+
+func chooseMember(x Locked) error {
 	var m *Member
 	w := replica.NewWaiter(func() bool {
-		m = x.Client.Router.destinationLocked(x)
+		m = destination(x)
 		return m != nil
 	})
 	limit := routePatience
 	if x.Command.MaxTime > 0 {
 		limit = min(limit, x.Command.MaxTime)
 	}
-	switch err := rs.Set.AwaitLocked(w, x.Client.Done, limit); {
+	switch err := x.Client.Set.AwaitLocked(w, x.Client.Done, limit); {
 	case errors.Is(err, ErrHangUp):
 		return err
 	case err != nil && x.Command.MaxTime > 0 && limit == x.Command.MaxTime:
@@ -73,7 +72,7 @@ func (x *Call) ChooseMember() error {
 		}
 		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference,
 			"Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
-			rs.SetName)
+			x.Client.Cluster.SetName)
 	}
 	x.Client.Member, x.Client.Epoch = m, m.Epoch
 	return nil
@@ -109,8 +108,11 @@ func knownTransaction(x *Call) error {
 	if !x.InTransaction() {
 		return nil
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+	return WithLock(x, checkKnown)
+}
+
+// checkKnown notes a transaction that begins, and refuses one that began elsewhere.
+func checkKnown(x Locked) error {
 	key := string(x.Command.LSID)
 	if x.Command.begins {
 		x.Client.Router.Transactions[key] = x.Command.Txn

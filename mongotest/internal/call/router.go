@@ -20,9 +20,10 @@ type Router struct {
 	Transactions map[string]int64  // the newest transaction of each session that began through it
 }
 
-// pickLocked returns the member that a command is for, nil if there is none now.
-func (r *Router) pickLocked(c *Command) *Member {
-	p := r.Cluster.MemberOf(r.Cluster.Set.NewestPrimaryLocked())
+// pick returns the member that a command is for, nil if there is none now.
+func pick(x Locked) *Member {
+	c := &x.Command
+	p := x.Client.Cluster.MemberOf(x.Client.Set.NewestPrimaryLocked())
 	if p != nil && p.Gate.IsShut() {
 		p = nil
 	}
@@ -34,24 +35,25 @@ func (r *Router) pickLocked(c *Command) *Member {
 		if p != nil {
 			return p
 		}
-		return r.readerLocked(c, nil)
+		return reader(x, nil)
 	case "secondaryPreferred":
-		if m := r.readerLocked(c, nil); m != nil {
+		if m := reader(x, nil); m != nil {
 			return m
 		}
 		return p
 	case "secondary":
-		return r.readerLocked(c, nil)
+		return reader(x, nil)
 	}
-	return r.readerLocked(c, p)
+	return reader(x, p)
 }
 
-// readerLocked returns one of the secondaries, or the given member besides, that a command's tags and staleness admit: each
+// reader returns one of the secondaries, or the given member besides, that a command's tags and staleness admit: each
 // in its turn.
-func (r *Router) readerLocked(c *Command, besides *Member) *Member {
+func reader(x Locked, besides *Member) *Member {
+	c, r := &x.Command, x.Client.Router
 	var able []*Member
-	for _, m := range r.Cluster.Members {
-		if m.Up && !m.Gate.IsShut() && m.Config.BearsData() && (m.Role == replica.Secondary || m == besides) && r.Cluster.freshEnoughLocked(m, c.staleness) {
+	for _, m := range x.Client.Cluster.Members {
+		if m.Up && !m.Gate.IsShut() && m.Config.BearsData() && (m.Role == replica.Secondary || m == besides) && freshEnough(x, m, c.staleness) {
 			able = append(able, m)
 		}
 	}
@@ -69,9 +71,9 @@ func (r *Router) readerLocked(c *Command, besides *Member) *Member {
 	return nil
 }
 
-// freshEnoughLocked reports whether a member is no further behind the newest entry than a limit, 0 for none.
-func (rs *Cluster) freshEnoughLocked(m *Member, limit time.Duration) bool {
-	newest, mine := store.Timestamp(rs.Set.Clock.Load()), m.Data.Log.Tail()
+// freshEnough reports whether a member is no further behind the newest entry than a limit, 0 for none.
+func freshEnough(x Locked, m *Member, limit time.Duration) bool {
+	newest, mine := store.Timestamp(x.Client.Set.Clock.Load()), m.Data.Log.Tail()
 	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
@@ -86,10 +88,11 @@ func (rs *Cluster) ShardLocked() string {
 	return rs.SetName + "/" + strings.Join(hosts, ",")
 }
 
-// destinationLocked returns who executes the command: who holds the cursor of a getMore, or who the read preference selects.
-func (r *Router) destinationLocked(x *Call) *Member {
+// destination returns who executes the command: who holds the cursor of a getMore, or who the read preference selects.
+func destination(x Locked) *Member {
+	r := x.Client.Router
 	if x.Command.Name != "getMore" {
-		return r.pickLocked(&x.Command)
+		return pick(x)
 	}
 	id, _ := x.Command.First.Integer()
 	if m := r.Cursors[id]; m != nil && m.Up && !m.Gate.IsShut() {

@@ -15,7 +15,7 @@ func (x *Call) InTransaction() bool { return x.Command.autocommit == autocommitO
 func (x *Call) Retryable() bool { return x.Command.HasTxn && !x.InTransaction() }
 
 // joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
-func joinLocked(x *Call) error {
+func join(x Locked) error {
 	if x.Result.Within != nil {
 		return nil
 	}
@@ -30,12 +30,12 @@ func joinLocked(x *Call) error {
 			"Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
 				"retryable write with the same transaction number has already started.", x.Command.Txn, sessionName(x.Command.LSID))
 	case x.Command.begins:
-		at, err := snapshotIndexLocked(x)
+		at, err := snapshotIndex(x)
 		if err != nil {
 			return err
 		}
 		x.Result.Within = m.BeginLocked(s, x.Command.Txn, at)
-		x.Result.Within.Use = beginUse(x)
+		x.Result.Within.Use = beginUse(x.Call)
 		return nil
 	case s.Committed(x.Command.Txn), t != nil && t.Number == x.Command.Txn && t.State == replica.Committed:
 		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.Command.Txn)
@@ -48,9 +48,9 @@ func joinLocked(x *Call) error {
 	return nil
 }
 
-// joinToWriteLocked is joinLocked of a write, which the server's own collections do not take in a transaction.
-func joinToWriteLocked(x *Call) error {
-	if err := joinLocked(x); err != nil {
+// joinToWrite is joinLocked of a write, which the server's own collections do not take in a transaction.
+func joinToWrite(x Locked) error {
+	if err := join(x); err != nil {
 		return err
 	}
 	if x.Command.Spec.Retryable && strings.HasPrefix(x.Command.Coll, "system.") {
@@ -73,14 +73,14 @@ func (x *Call) NoSuchTransaction(s *store.Session) error {
 		x.Command.Txn, s.Active)
 }
 
-// abandon ends the transaction in which a statement failed.
-func abandon(x *Call) {
+// abandon ends the transaction in which a statement failed, if there is one.
+func abandon(x Locked) (is bool) {
 	if !x.InTransaction() || x.Command.Spec.Ends {
-		return
+		return false
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
 	if t := x.Client.Member.Transactions[string(x.Command.LSID)]; t != nil && t.Number == x.Command.Txn && x.Client.Epoch == x.Client.Member.Epoch {
 		t.AbortLocked()
+		return true
 	}
+	return false
 }

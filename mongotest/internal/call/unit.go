@@ -12,22 +12,22 @@ import (
 // A unit of work of a write, here a unit for short, is done whole or not at all: a statement, or one document of those that it is about. Outside
 // of a transaction, others may read and write between two units, as in the real server.
 
-// UnitLocked runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
-// for the unit. Apply may run more than once, see attemptLocked. If it has units itself, it writes nothing else after the first.
-func (x *Call) UnitLocked(notes []*journal.Entry, apply func() error) error {
-	if err := yieldLocked(x); err != nil {
+// Unit runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
+// for the unit. Apply may run more than once, see attempt. If it has units itself, it writes nothing else after the first.
+func (x Locked) Unit(notes []*journal.Entry, apply func() error) error {
+	if err := yield(x); err != nil {
 		return err
 	}
-	return attemptLocked(x, notes, apply)
+	return attempt(x, notes, apply)
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
+// attempt runs apply, and again when the transaction that was in its way has ended, or what took long has been evaluated. It undoes
 // what apply did and gives up the mutex for that. So apply begins by forgetting what it noted before.
-func attemptLocked(x *Call, notes []*journal.Entry, apply func() error) error {
+func attempt(x Locked, notes []*journal.Entry, apply func() error) error {
 	h := &x.Evaluation.lock
 	h.yields = 0
 	h.memo.reset()
-	before := savepointLocked(x, notes)
+	before := savepoint(x, notes)
 	for {
 		h.slow = nil
 		h.memo.again()
@@ -43,12 +43,12 @@ func attemptLocked(x *Call, notes []*journal.Entry, apply func() error) error {
 		if blocker == nil && !paused {
 			return cmp.Or(x.Evaluation.Ended, err)
 		}
-		rollbackLocked(x, &before, notes)
+		rollback(x, &before, notes)
 		if paused {
-			err = pauseLocked(x)
+			err = pause(x)
 		} else {
-			err = releasedLocked(x, func() error {
-				return awaitToWriteLocked(x, func() bool { return blocker.State != replica.Running })
+			err = released(x, func() error {
+				return awaitToWrite(x, func() bool { return blocker.State != replica.Running })
 			})
 		}
 		if err != nil {
@@ -58,8 +58,8 @@ func attemptLocked(x *Call, notes []*journal.Entry, apply func() error) error {
 	}
 }
 
-// pauseLocked evaluates what takes long without the mutex.
-func pauseLocked(x *Call) error {
+// pause evaluates what takes long without the mutex.
+func pause(x Locked) error {
 	h := &x.Evaluation.lock
 	h.yields++
 	x.Evaluation.Ended = nil
@@ -68,7 +68,7 @@ func pauseLocked(x *Call) error {
 		h.yields = maxYields // nobody knows how to go on without the mutex
 		return nil
 	}
-	return releasedLocked(x, func() error {
+	return released(x, func() error {
 		x.Client.Set.Unlock()
 		defer x.Client.Set.Lock()
 		h.slow()
@@ -76,24 +76,24 @@ func pauseLocked(x *Call) error {
 	})
 }
 
-// yieldLocked gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
-func yieldLocked(x *Call) error {
+// yield gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
+func yield(x Locked) error {
 	if time.Since(x.Evaluation.lock.acquired) < maxLockHold || x.Command.AfterApply != nil {
 		return nil
 	}
-	return releasedLocked(x, func() error {
+	return released(x, func() error {
 		x.Client.Set.Unlock()
 		defer x.Client.Set.Lock()
 		runtime.Gosched() // else who waits would find the mutex taken again
-		return checkInterrupt(x)
+		return checkInterrupt(x.Call)
 	})
 }
 
-// releasedLocked runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
-func releasedLocked(x *Call, wait func() error) error {
+// released runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
+func released(x Locked, wait func() error) error {
 	h := &x.Evaluation.lock
 	h.since = time.Time{} // what was written before stays
-	if err := failWriteLocked(x); err != nil {
+	if err := failWrite(x); err != nil {
 		x.Evaluation.Ended = err
 		return err
 	}
@@ -104,15 +104,15 @@ func releasedLocked(x *Call, wait func() error) error {
 	h.locked = false
 	err := wait()
 	if err == nil {
-		err = stillWritableLocked(x)
+		err = recheckWritable(x)
 	}
-	takenLocked(x)
+	taken(x)
 	x.Evaluation.Ended = err
 	return err
 }
 
-// takenLocked notes that the command has taken the mutex.
-func takenLocked(x *Call) {
+// taken notes that the command has taken the mutex.
+func taken(x Locked) {
 	h := &x.Evaluation.lock
 	h.acquired, h.from, h.locked = time.Now(), x.Client.Member.Data.Log.Last(), true
 }
@@ -125,7 +125,7 @@ type beforeUnit struct {
 	applied bool // a document of the same statement was written before
 }
 
-func savepointLocked(x *Call, notes []*journal.Entry) beforeUnit {
+func savepoint(x Locked, notes []*journal.Entry) beforeUnit {
 	b := beforeUnit{since: x.Client.Member.Data.Log.Last(), result: x.Result}
 	if t := x.Result.Within; t != nil {
 		b.within = t.Savepoint()
@@ -134,8 +134,8 @@ func savepointLocked(x *Call, notes []*journal.Entry) beforeUnit {
 	return b
 }
 
-// rollbackLocked undoes what a unit of a write did, which nobody has seen.
-func rollbackLocked(x *Call, b *beforeUnit, notes []*journal.Entry) {
+// rollback undoes what a unit of a write did, which nobody has seen.
+func rollback(x Locked, b *beforeUnit, notes []*journal.Entry) {
 	x.Client.Member.RollbackLocked(b.since)
 	if t := b.result.Within; t != nil {
 		t.RollbackLocked(b.within)
@@ -148,13 +148,13 @@ func rollbackLocked(x *Call, b *beforeUnit, notes []*journal.Entry) {
 	}
 }
 
-// StatementsLocked executes the n statements of a write command by one, each as a unit, and calls done with what each did. One reports whether
+// Statements executes the n statements of a write command by one, each as a unit, and calls done with what each did. One reports whether
 // its statement went well. An ordered command ends with the first that failed.
-func (x *Call) StatementsLocked(n int, ordered bool, one func(i int, o *Outcome) bool, done func(i int, o *Outcome)) error {
+func (x Locked) Statements(n int, ordered bool, one func(i int, o *Outcome) bool, done func(i int, o *Outcome)) error {
 	var o Outcome
 	for i := range n {
 		ok := false
-		err := x.UnitLocked(x.Result.Entries[i:i+1], func() error {
+		err := x.Unit(x.Result.Entries[i:i+1], func() error {
 			o = Outcome{}
 			ok = one(i, &o)
 			return nil

@@ -220,9 +220,9 @@ type Scan struct {
 	store.Search
 }
 
-// ScanLocked returns what a search of the command's collection looks at. whole decides for how long it may.
-func (x *Call) ScanLocked(q *Criteria, whole func(*store.Collection) store.View) (p Scan, err error) {
-	c, err := x.CollectionLocked(x.Command.Full)
+// Scan returns what a search of the command's collection looks at. whole decides for how long it may.
+func (x Locked) Scan(q *Criteria, whole func(*store.Collection) store.View) (p Scan, err error) {
+	c, err := x.Collection(x.Command.Full)
 	if c == nil && (err == nil || x.Result.OnView) && q.Filter.Text() != nil && x.Command.Name != "count" {
 		x.Result.OnView = false
 		return p, store.NoTextIndex(x.Command.Full, true)
@@ -270,9 +270,9 @@ func (x *Call) Find(command string, q *Criteria, p Scan, visit func(r *store.Rec
 	return nil
 }
 
-// FindLocked is Find in the command's collection as the command sees it.
-func (x *Call) FindLocked(command string, q *Criteria, visit func(r *store.Record) bool) error {
-	return findOrLocked(x, command, q, visit, func(frozen Scan) {
+// EachMatch is Find in the command's collection as the command sees it.
+func (x Locked) EachMatch(command string, q *Criteria, visit func(r *store.Record) bool) error {
+	return findOr(x, command, q, visit, func(frozen Scan) {
 		if q.verdicts == nil {
 			q.verdicts = make(query.Verdicts)
 		}
@@ -280,15 +280,15 @@ func (x *Call) FindLocked(command string, q *Criteria, visit func(r *store.Recor
 	})
 }
 
-// findOrLocked is FindLocked that calls slowly without the mutex if it takes long, with the collection as it was.
-func findOrLocked(x *Call, command string, q *Criteria, visit func(r *store.Record) bool, slowly func(frozen Scan)) error {
-	p, err := x.ScanLocked(q, (*store.Collection).Now)
+// findOr is EachMatch that calls slowly without the mutex if it takes long, with the collection as it was.
+func findOr(x Locked, command string, q *Criteria, visit func(r *store.Record) bool, slowly func(frozen Scan)) error {
+	p, err := x.Scan(q, (*store.Collection).Now)
 	if err != nil {
 		return err
 	}
 	if err = x.Find(command, q, p, visit); x.Evaluation.Paused() {
-		frozen, _ := x.ScanLocked(q, (*store.Collection).Frozen)
-		noteSlow(x, err, func() { slowly(frozen) })
+		frozen, _ := x.Scan(q, (*store.Collection).Frozen)
+		noteSlow(x.Call, err, func() { slowly(frozen) })
 	}
 	return err
 }
@@ -296,8 +296,8 @@ func findOrLocked(x *Call, command string, q *Criteria, visit func(r *store.Reco
 // Order is the order that is asked for, nil for none.
 func (c *Criteria) Order() *query.Sort { return c.Sort.Collated(c.Rule()) }
 
-// FirstLocked returns the first match in the order that is asked for.
-func (x *Call) FirstLocked(command string, q *Criteria) (Found, error) {
+// First returns the first match in the order that is asked for.
+func (x Locked) First(command string, q *Criteria) (Found, error) {
 	var best Found
 	var sorted []byte // the best one, with what the search found out
 	var unsortable error
@@ -305,7 +305,7 @@ func (x *Call) FirstLocked(command string, q *Criteria) (Found, error) {
 	if order != nil {
 		q.Hint.Sizes = " limit=1"
 	}
-	err := x.FindLocked(command, q, func(r *store.Record) bool {
+	err := x.EachMatch(command, q, func(r *store.Record) bool {
 		if order != nil {
 			if unsortable = order.Check(r.Doc); unsortable != nil {
 				return false

@@ -12,38 +12,36 @@ import (
 
 // AwaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
 func (x *Call) AwaitWriteConcern() error {
-	w, rs := &x.Command.writeConcern, x.Client.Cluster
-	rs.Set.Lock()
-	enough := rs.Set.Standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.Set.MajorityByDefault
-	if !enough {
-		x.Result.WriteError = x.UnsatisfiableLocked(w)
-		enough = x.Result.WriteError != nil
-	}
-	rs.Set.Unlock()
-	if enough {
+	return WithLock(x, func(x Locked) error {
+		w, rs := &x.Command.writeConcern, x.Client.Set
+		if rs.Standalone || w.ByNumber() && w.Members <= 1 || !w.Given && !rs.MajorityByDefault {
+			return nil
+		}
+		never := x.Unsatisfiable(w)
+		if never == nil {
+			return awaitMembers(x, w)
+		}
+		x.Result.WriteError = never
 		return nil
-	}
-	return awaitMembers(x, w)
+	})
 }
 
 // awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
-func awaitMembers(x *Call, w *writeconcern.Concern) error {
-	rs, m := x.Client.Cluster, x.Client.Member
+func awaitMembers(x Locked, w *writeconcern.Concern) error {
+	m := x.Client.Member
 	until := x.Client.waiter.Until(func() bool {
-		return interruptedLocked(x) || replicatedLocked(x) || x.UnsatisfiableLocked(w) != nil
+		return demoted(x) || replicated(x) || x.Unsatisfiable(w) != nil
 	})
-	limit := limit(x)
+	limit := limit(x.Call)
 	ownTime := w.Timeout > 0 && (limit < 0 || w.Timeout <= limit)
 	if ownTime {
 		limit = w.Timeout
 	}
-	rs.Set.Lock()
-	err := rs.Set.AwaitLocked(until, x.Client.Done, limit)
-	interrupted, gone := interruptedLocked(x), x.Client.Epoch != m.Epoch
-	if err == nil && !replicatedLocked(x) {
-		x.Result.WriteError = x.UnsatisfiableLocked(w)
+	err := x.Client.Set.AwaitLocked(until, x.Client.Done, limit)
+	interrupted, gone := demoted(x), x.Client.Epoch != m.Epoch
+	if err == nil && !replicated(x) {
+		x.Result.WriteError = x.Unsatisfiable(w)
 	}
-	rs.Set.Unlock()
 	switch {
 	case gone || errors.Is(err, ErrHangUp):
 		return ErrHangUp
@@ -58,17 +56,17 @@ func awaitMembers(x *Call, w *writeconcern.Concern) error {
 	return nil
 }
 
-// interruptedLocked reports whether the member is no longer the primary that applied the write.
-func interruptedLocked(x *Call) bool {
+// demoted reports whether the member is no longer the primary that applied the write.
+func demoted(x Locked) bool {
 	return x.Client.Epoch != x.Client.Member.Epoch || x.Client.Member.Role != replica.Primary || x.Client.Member.Term != x.Result.Term
 }
 
-// UnsatisfiableLocked returns why the set cannot satisfy a write concern, nil if it can.
-func (x *Call) UnsatisfiableLocked(w *writeconcern.Concern) *mongoerr.Error {
+// Unsatisfiable returns why the set cannot satisfy a write concern, nil if it can.
+func (x Locked) Unsatisfiable(w *writeconcern.Concern) *mongoerr.Error {
 	return w.Unsatisfiable(x.Client.Set.Modes, x.Client.Set.BearersLocked(replica.EveryMember))
 }
 
-func replicatedLocked(x *Call) bool {
+func replicated(x Locked) bool {
 	w, m := &x.Command.writeConcern, x.Client.Member
 	if w.ByNumber() {
 		return m.CountLocked(x.Result.Applied) >= w.Members

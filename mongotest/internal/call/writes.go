@@ -15,10 +15,10 @@ func (o *Outcome) Fail(index int, note *journal.Entry, err error) {
 	o.Failures = append(o.Failures, Failure{index, e})
 }
 
-// ExecutedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
+// ExecutedBefore returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
 // not.
-func (x *Call) ExecutedBeforeLocked(note *journal.Entry, o *Outcome) *store.Entry {
-	e := x.ExecutedLocked(note.StatementID)
+func (x Locked) ExecutedBefore(note *journal.Entry, o *Outcome) *store.Entry {
+	e := x.Executed(note.StatementID)
 	if e != nil {
 		note.Deduplicated = true
 		o.Retried = append(o.Retried, note.StatementID)
@@ -47,10 +47,10 @@ func (x *Call) OrderedArg() (bool, error) {
 }
 
 // WriteStatements executes the n statements of a write command by one, and answers with what they did.
-func (x *Call) WriteStatements(n int, ordered bool, one func(i int, o *Outcome) bool) error {
+func (x *Call) WriteStatements(n int, ordered bool, one func(x Locked, i int, o *Outcome) bool) error {
 	var all Outcome
-	err := x.WritingUnits(func() error {
-		return x.StatementsLocked(n, ordered, one, func(_ int, o *Outcome) { all.Add(o) })
+	err := x.WritingUnits(func(x Locked) error {
+		return x.Statements(n, ordered, func(i int, o *Outcome) bool { return one(x, i, o) }, func(_ int, o *Outcome) { all.Add(o) })
 	})
 	if err != nil {
 		return err
@@ -78,11 +78,9 @@ func (x *Call) AppendWritten(retried []int32) {
 	dst := x.Result.Out
 	if !x.Client.Set.Standalone {
 		dst = wire.AppendObjectID(dst, "electionId", replica.ElectionID(x.Result.Term))
-		x.Client.Set.Lock()
-		if e := x.Client.Member.Data.Log.At(x.Result.Applied); e != nil {
+		if e := WithLock(x, func(x Locked) *store.Entry { return x.Client.Member.Data.Log.At(x.Result.Applied) }); e != nil {
 			dst = AppendOpTime(dst, "opTime", e)
 		}
-		x.Client.Set.Unlock()
 	}
 	if len(retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
@@ -94,10 +92,10 @@ func (x *Call) AppendWritten(retried []int32) {
 	x.Result.Out = dst
 }
 
-// AdmissibleLocked returns why a document may not be stored, as a new one or as the replacement of that with the same _id; nil if
+// Admissible returns why a document may not be stored, as a new one or as the replacement of that with the same _id; nil if
 // it may.
-func (x *Call) AdmissibleLocked(key string, doc []byte, isNew bool) error {
-	c, err := x.CollectionLocked(x.Command.Full)
+func (x Locked) Admissible(key string, doc []byte, isNew bool) error {
+	c, err := x.Collection(x.Command.Full)
 	if c == nil {
 		return err
 	}
@@ -118,8 +116,8 @@ func (x *Call) AdmissibleLocked(key string, doc []byte, isNew bool) error {
 }
 
 // Validate returns why the validator of a collection's options does not let a document be stored.
-func (x *Call) Validate(o *store.Options, before, after []byte) error {
-	_, err := x.MemoizedLocked(MemoKey{o, &after[0]}, func() ([]byte, error) {
+func (x Locked) Validate(o *store.Options, before, after []byte) error {
+	_, err := x.Memoized(MemoKey{o, &after[0]}, func() ([]byte, error) {
 		return nil, o.Validate(x.Context(), before, after, x.Client.Set.Version.AtLeast(5, 0))
 	})
 	return err

@@ -207,23 +207,27 @@ type input struct {
 }
 
 // inputOf settles what the first stage gets.
-func inputOf(x *call.Call, a *aggregation) (input, error) {
-	if err := x.Reading(); err != nil {
-		return input{}, err
-	}
-	defer x.Client.Set.Unlock()
+func inputOf(x *call.Call, a *aggregation) (in input, err error) {
+	err = x.Reading(func(x call.Locked) (err error) {
+		in, err = settledInput(x, a)
+		return err
+	})
+	return in, err
+}
+
+func settledInput(x call.Locked, a *aggregation) (input, error) {
 	x.Result.Seen = min(x.Result.Seen, x.Client.Member.Data.Log.Last()) // the other collections are read later, as they are now
 	if a.Target() != nil {
-		if err := checkIndexLocked(x, a); err != nil {
+		if err := checkIndex(x, a); err != nil {
 			return input{}, err
 		}
 	}
-	if err := joinedViewsLocked(x, a); err != nil {
+	if err := joinedViews(x, a); err != nil {
 		return input{}, err
 	}
-	in, err := inputLocked(x, a)
+	in, err := ownInput(x, a)
 	if x.Result.OnView {
-		in, err = inputOfViewLocked(x, a)
+		in, err = inputOfView(x, a)
 	}
 	if err == nil {
 		err = in.of.CheckMeta()
@@ -231,7 +235,8 @@ func inputOf(x *call.Call, a *aggregation) (input, error) {
 	return in, err
 }
 
-func inputLocked(x *call.Call, a *aggregation) (input, error) {
+// ownInput is what the first stage gets of the command's own collection.
+func ownInput(x call.Locked, a *aggregation) (input, error) {
 	in := input{of: a, Criteria: call.Criteria{Hint: a.hint, Vars: x.Result.Vars.Values}}
 	if err := in.Filter.Parse(query.EmptyDocument); err != nil {
 		return in, err
@@ -247,11 +252,11 @@ func inputLocked(x *call.Call, a *aggregation) (input, error) {
 		return in, mongoerr.Errorf(mongoerr.BadValue, "text and hint not allowed in same query")
 	}
 	if !a.Reads() || x.Command.Coll == "" {
-		_, err = x.CollectionLocked(x.Command.Full) // it may be a view
+		_, err = x.Collection(x.Command.Full) // it may be a view
 		return in, err
 	}
 	in.Sort, in.Collating = a.SortByID(), a.Collating
-	in.Scan, err = x.ScanLocked(&in.Criteria, (*store.Collection).Frozen)
+	in.Scan, err = x.Scan(&in.Criteria, (*store.Collection).Frozen)
 	return in, err
 }
 
@@ -277,8 +282,8 @@ func NewSource(x *call.Call) pipeline.Source { return &source{x: x} }
 // Engine returns the engine that runs the command's scripts.
 func (s *source) Engine() *javascript.Engine { return s.x.Engine() }
 
-// joinedViewsLocked refuses stages that read or name a view with another collation than that of the pipeline.
-func joinedViewsLocked(x *call.Call, a *aggregation) error {
+// joinedViews refuses stages that read or name a view with another collation than that of the pipeline.
+func joinedViews(x call.Locked, a *aggregation) error {
 	if a.Collation == nil && !x.Client.Member.Data.Collates() {
 		return nil
 	}
@@ -288,7 +293,7 @@ func joinedViewsLocked(x *call.Call, a *aggregation) error {
 	}
 	for _, coll := range involved {
 		ns := x.Command.DB + "." + coll
-		view, err := x.LookupLocked(ns)
+		view, err := x.Lookup(ns)
 		if err != nil {
 			return err
 		}

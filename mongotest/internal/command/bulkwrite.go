@@ -74,8 +74,8 @@ func cmdBulkWrite(x *call.Call) error {
 		x.Note(x.StatementID(i), raw)
 	}
 	var docs [][]byte
-	if err := x.WritingUnits(func() (err error) {
-		docs, err = bulkLocked(x, b)
+	if err := x.WritingUnits(func(x call.Locked) (err error) {
+		docs, err = runBulk(x, b)
 		return err
 	}); err != nil {
 		return err
@@ -289,18 +289,18 @@ func (op *bulkOp) checkRetry(retryable bool) {
 	}
 }
 
-// bulkLocked executes the operations and returns what the reply's cursor says of them.
-func bulkLocked(x *call.Call, b *bulk) (docs [][]byte, err error) {
-	err = x.StatementsLocked(len(b.ops), b.ordered, func(i int, o *call.Outcome) bool {
+// runBulk executes the operations and returns what the reply's cursor says of them.
+func runBulk(x call.Locked, b *bulk) (docs [][]byte, err error) {
+	err = x.Statements(len(b.ops), b.ordered, func(i int, o *call.Outcome) bool {
 		op := &b.ops[i]
 		x.Command.Full = b.namespaces[op.namespace]
 		switch op.name {
 		case "insert":
-			return insertOneLocked(x, &op.insertion, i, o)
+			return insertOne(x, &op.insertion, i, o)
 		case "update":
-			return updateOneLocked(x, &op.update, i, o)
+			return updateOne(x, &op.update, i, o)
 		default:
-			return deleteOneLocked(x, &op.delete, i, o)
+			return deleteOne(x, &op.delete, i, o)
 		}
 	}, func(i int, o *call.Outcome) {
 		b.count(b.ops[i].name, o)

@@ -33,12 +33,11 @@ func watch(x *call.Call, a *aggregation, spec query.Value) error {
 		return err
 	}
 	x.Command.ReadConcern = call.MajorityConcern
-	if err := x.Reading(); err != nil {
+	var c *call.Cursor
+	if err := x.Reading(func(x call.Locked) (err error) {
+		c, err = openStream(x, a, parsed)
 		return err
-	}
-	c, err := openStreamLocked(x, a, parsed)
-	x.Client.Set.Unlock()
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	docs, err := c.Batch(x, a.batchSize)
@@ -64,10 +63,10 @@ func checkWatch(x *call.Call) error {
 	return nil
 }
 
-// openStreamLocked opens a change stream, unless it is to be one of a view.
-func openStreamLocked(x *call.Call, a *aggregation, spec *changes.Spec) (*call.Cursor, error) {
+// openStream opens a change stream, unless it is to be one of a view.
+func openStream(x call.Locked, a *aggregation, spec *changes.Spec) (*call.Cursor, error) {
 	m := x.Client.Member
-	if _, err := m.StoredLocked(x.Command.Full); err != nil {
+	if _, err := x.Stored(x.Command.Full); err != nil {
 		return nil, err
 	}
 	events, err := changes.Open(spec, x.Client.Set.Version, x.Command.DB, x.Command.Coll, m.Data, m.Commit)
@@ -114,13 +113,15 @@ func (s *changeStream) returned(event []byte) ([]byte, error) {
 }
 
 // event returns the next event that the pipeline has not seen.
-func (s *changeStream) event(x *call.Call) ([]byte, error) {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	return s.Stream.Next(x.Client.Member.Data, x.Client.Member.Commit)
+func (s *changeStream) event(x *call.Call) (event []byte, err error) {
+	err = call.WithLock(x, func(x call.Locked) error {
+		event, err = s.Stream.Next(x.Client.Member.Data, x.Client.Member.Commit)
+		return err
+	})
+	return event, err
 }
 
-func (s *changeStream) NewsLocked(x *call.Call) bool { return s.Behind(x.Client.Member.Commit) }
+func (s *changeStream) News(x call.Locked) bool { return s.Behind(x.Client.Member.Commit) }
 
 // Over reports whether the stream has ended.
 func (s *changeStream) Over() bool { return s.Ended() }

@@ -32,8 +32,8 @@ func cmdCollMod(x *call.Call) error {
 		changes = append(changes, c)
 	}
 	note := x.Note(0, nil)
-	return x.Writing(func() error {
-		err := modifyCollectionLocked(x, x.Client.Member, changes, note)
+	return x.Writing(func(x call.Locked) error {
+		err := modifyCollection(x, x.Client.Member, changes, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -41,17 +41,17 @@ func cmdCollMod(x *call.Call) error {
 	})
 }
 
-func modifyCollectionLocked(x *call.Call, m *call.Member, changes []modifier, note *journal.Entry) error {
+func modifyCollection(x call.Locked, m *call.Member, changes []modifier, note *journal.Entry) error {
 	c := m.Data.Collections[x.Command.Full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
-	if err := checkViewChange(x, c); err != nil {
+	if err := checkViewChange(x.Call, c); err != nil {
 		return err
 	}
 	after := *c.Def
 	for _, change := range changes {
-		if err := change(x, &after); err != nil {
+		if err := change(x.Call, &after); err != nil {
 			return err
 		}
 	}
@@ -59,12 +59,12 @@ func modifyCollectionLocked(x *call.Call, m *call.Member, changes []modifier, no
 		if err := m.Data.Collections.CheckView(x.Command.Full, &after.Options); err != nil {
 			return err
 		}
-		if err := checkViewPipeline(x, &after.Options); err != nil {
+		if err := checkViewPipeline(x.Call, &after.Options); err != nil {
 			return err
 		}
 	}
-	asked := &store.Change{Before: c.Def, After: &after, Asked: asked(x)}
-	return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: asked}, -1, note)
+	asked := &store.Change{Before: c.Def, After: &after, Asked: asked(x.Call)}
+	return x.Append(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: asked}, -1, note)
 }
 
 // asked returns the command's arguments.

@@ -51,8 +51,8 @@ func cmdCreate(x *call.Call) error {
 		return err
 	}
 	note := x.Note(0, nil)
-	return x.Writing(func() error {
-		err := createLocked(x, &o, note)
+	return x.Writing(func(x call.Locked) error {
+		err := create(x, &o, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -91,13 +91,13 @@ func optionField(x *call.Call, o *store.Options, e *wire.Element) (found bool, e
 // fixesBuckets reports whether time-series collections have fixedBucketing.
 func fixesBuckets(x *call.Call) bool { return x.Client.Set.Version.AtLeast(9, 0) }
 
-func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
-	c, err := x.LookupLocked(x.Command.Full)
+func create(x call.Locked, o *store.Options, note *journal.Entry) error {
+	c, err := x.Lookup(x.Command.Full)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return alreadyThere(x, c.Def, o)
+		return alreadyThere(x.Call, c.Def, o)
 	}
 	if o.Err != nil {
 		return o.Err
@@ -110,7 +110,7 @@ func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
 		if strings.HasPrefix(x.Command.Coll, call.SystemPrefix) {
 			return mongoerr.Errorf(mongoerr.InvalidNamespace, "View name cannot start with 'system.', which is reserved for system namespaces")
 		}
-		if err := checkViewPipeline(x, o); err != nil {
+		if err := checkViewPipeline(x.Call, o); err != nil {
 			return err
 		}
 		if err := x.Client.Member.Data.Collections.CheckView(x.Command.Full, o); err != nil {
@@ -118,7 +118,7 @@ func createLocked(x *call.Call, o *store.Options, note *journal.Entry) error {
 		}
 	}
 	x.Client.Member.Data.Collate(o)
-	return x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
+	return x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.

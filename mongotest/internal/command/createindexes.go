@@ -41,8 +41,8 @@ func cmdCreateIndexes(x *call.Call) error {
 		return err
 	}
 	note := x.Note(0, nil)
-	err = x.Writing(func() error {
-		err := createIndexesLocked(x, c, note)
+	err = x.Writing(func(x call.Locked) error {
+		err := createIndexes(x, c, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -114,8 +114,8 @@ func commitQuorum(x *call.Call, c *indexCreation, e *wire.Element) error {
 	return nil
 }
 
-func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) error {
-	coll, err := x.CollectionLocked(x.Command.Full)
+func createIndexes(x call.Locked, c *indexCreation, note *journal.Entry) error {
+	coll, err := x.Collection(x.Command.Full)
 	if err != nil {
 		return err
 	}
@@ -126,9 +126,9 @@ func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) er
 	if err := c.inherit(def.Options.Collation); err != nil {
 		return err
 	}
-	list, err := withWanted(x, c, coll, def)
+	list, err := withWanted(x.Call, c, coll, def)
 	if err == nil {
-		err = checkBuildable(x, coll, def, list[len(def.Indexes):])
+		err = checkBuildable(x.Call, coll, def, list[len(def.Indexes):])
 	}
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) er
 	c.before, c.after, c.created = def.Built(), def.With(list).Built(), coll == nil
 	switch {
 	case coll == nil:
-		if err := x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil); err != nil {
+		if err := x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 			return err
 		}
 	case c.after == c.before:
@@ -149,7 +149,7 @@ func createIndexesLocked(x *call.Call, c *indexCreation, note *journal.Entry) er
 			"Cannot create new indexes on non-empty collection %s in a multi-document "+
 				"transaction.", x.Command.Full)
 	}
-	return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
+	return x.Append(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
 // inherit gives the wanted indexes without a collation that of the collection.

@@ -25,10 +25,11 @@ func cmdCurrentOp(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	ops := operationsLocked(x, query.Value{})
-	locked := x.Client.Router == nil && x.Client.Member.FsyncLocks > 0
-	x.Client.Set.Unlock()
+	locked := false
+	ops := call.WithLock(x, func(x call.Locked) [][]byte {
+		locked = x.Client.Router == nil && x.Client.Member.FsyncLocks > 0
+		return operations(x, query.Value{})
+	})
 	list, dst := wire.BeginArray(x.Result.Out, "inprog")
 	n := 0
 	for _, op := range ops {
@@ -49,19 +50,19 @@ func cmdCurrentOp(x *call.Call) error {
 	return nil
 }
 
-// operationsLocked describes the command itself, those that have been evaluated for some 10 ms, and what is idle as far as the options of
+// operations describes the command itself, those that have been evaluated for some 10 ms, and what is idle as far as the options of
 // $currentOp ask for it. On a mongos nothing is idle: its members tell that.
-func operationsLocked(x *call.Call, options query.Value) [][]byte {
+func operations(x call.Locked, options query.Value) [][]byte {
 	docs := append([][]byte{x.Operation()}, x.Client.Cluster.Running.Descriptions()...)
 	m := x.Client.Member
 	if m == nil || x.Client.Router != nil {
 		return docs
 	}
 	if v := query.Lookup(options.Data, "idleSessions"); v.Missing() || v.True() {
-		docs = append(docs, idleSessionsLocked(m)...)
+		docs = append(docs, idleSessions(x)...)
 	}
 	if query.Lookup(options.Data, "idleCursors").True() {
-		docs = append(docs, idleCursorsLocked(m)...)
+		docs = append(docs, idleCursors(x)...)
 	}
 	return docs
 }

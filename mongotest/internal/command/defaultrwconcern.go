@@ -46,11 +46,11 @@ func cmdSetDefaultRWConcern(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	err = x.Writing(func() error {
-		if refused := x.UnsatisfiableLocked(&concern); asked.Write != nil && refused != nil {
+	err = x.Writing(func(x call.Locked) error {
+		if refused := x.Unsatisfiable(&concern); asked.Write != nil && refused != nil {
 			return refused
 		}
-		return setDefaultsLocked(x, asked, !read.Missing(), !write.Missing())
+		return setDefaults(x, asked, !read.Missing(), !write.Missing())
 	})
 	if err == nil {
 		x.Client.Cluster.Defaulted.Store(true)
@@ -59,9 +59,9 @@ func cmdSetDefaultRWConcern(x *call.Call) error {
 	return err
 }
 
-// setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
-func setDefaultsLocked(x *call.Call, d call.Defaults, read, write bool) error {
-	before := x.Client.Member.DefaultsLocked()
+// setDefaults writes new defaults, those of the old ones that are not to be changed among them.
+func setDefaults(x call.Locked, d call.Defaults, read, write bool) error {
+	before := x.Defaults()
 	if !read {
 		d.Read = before.Read
 	}
@@ -72,7 +72,7 @@ func setDefaultsLocked(x *call.Call, d call.Defaults, read, write bool) error {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	d.At, d.Wall = x.Client.Member.Data.Newest(), time.Now().UnixMilli()
-	return keepLocked(x, d)
+	return keep(x, d)
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
@@ -109,22 +109,24 @@ func defaultRead(doc []byte) ([]byte, error) {
 	return bytes.Clone(doc), nil
 }
 
-// keepLocked writes the defaults to where the set keeps them.
-func keepLocked(x *call.Call, d call.Defaults) error {
+// keep writes the defaults to where the set keeps them.
+func keep(x call.Locked, d call.Defaults) error {
 	_, dst := wire.BeginDocument(nil)
 	doc, key, err := store.Prepared(d.Append(wire.AppendString(dst, "_id", call.DefaultsID)))
 	if err != nil {
 		return err
 	}
-	e := &store.Entry{Op: store.Put, NS: call.SettingsNamespace, Key: key, Before: x.Client.Member.SettingLocked(key), After: doc, Whole: true}
-	return x.AppendLocked(e, -1, nil)
+	e := &store.Entry{Op: store.Put, NS: call.SettingsNamespace, Key: key, Before: x.Setting(key), After: doc, Whole: true}
+	return x.Append(e, -1, nil)
 }
 
 // appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
 func appendDefaults(x *call.Call) {
-	x.Client.Set.Lock()
-	d, majority := x.Client.Member.DefaultsLocked(), x.Client.Set.MajorityByDefault
-	x.Client.Set.Unlock()
+	majority := false
+	d := call.WithLock(x, func(x call.Locked) call.Defaults {
+		majority = x.Client.Set.MajorityByDefault
+		return x.Defaults()
+	})
 	local, readFrom, writeFrom := d.Wall, "global", "global"
 	if d.At == 0 {
 		local = time.Now().UnixMilli()

@@ -42,7 +42,7 @@ func cmdDelete(x *call.Call) error {
 			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with limit=0")
 		}
 	}
-	return x.WriteStatements(len(list), ordered, func(i int, o *call.Outcome) bool { return deleteOneLocked(x, &list[i], i, o) })
+	return x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return deleteOne(x, &list[i], i, o) })
 }
 
 func (s *deleteStatement) parse(x *call.Call, doc []byte) error {
@@ -78,18 +78,18 @@ func (s *deleteStatement) parse(x *call.Call, doc []byte) error {
 	return nil
 }
 
-// deleteOneLocked executes one statement and reports whether it went well.
-func deleteOneLocked(x *call.Call, s *deleteStatement, i int, o *call.Outcome) bool {
+// deleteOne executes one statement and reports whether it went well.
+func deleteOne(x call.Locked, s *deleteStatement, i int, o *call.Outcome) bool {
 	note := x.Result.Entries[i]
 	stmt := note.StatementID
-	if x.ExecutedBeforeLocked(note, o) != nil {
+	if x.ExecutedBefore(note, o) != nil {
 		return true
 	}
 	err := s.err
 	if err != nil {
-		err = refuseLocked(x, err, false)
+		err = refuse(x, err, false)
 	} else {
-		err = removeMatchesLocked(x, s, stmt, note, o)
+		err = removeMatches(x, s, stmt, note, o)
 	}
 	if err != nil {
 		o.Fail(i, note, err)
@@ -97,24 +97,24 @@ func deleteOneLocked(x *call.Call, s *deleteStatement, i int, o *call.Outcome) b
 	return err == nil
 }
 
-func removeMatchesLocked(x *call.Call, s *deleteStatement, stmt int32, note *journal.Entry, o *call.Outcome) error {
+func removeMatches(x call.Locked, s *deleteStatement, stmt int32, note *journal.Entry, o *call.Outcome) error {
 	remove := func(f *call.Found) error {
-		err := x.StoreLocked(&store.Entry{Op: store.Remove, Key: f.Key, Before: f.Doc}, stmt, note)
+		err := x.Store(&store.Entry{Op: store.Remove, Key: f.Key, Before: f.Doc}, stmt, note)
 		if err == nil {
 			o.N++
 		}
 		return err
 	}
 	if s.one {
-		f, err := x.FirstLocked("delete", &s.Criteria)
+		f, err := x.First("delete", &s.Criteria)
 		if err != nil || f.Doc == nil {
 			return err
 		}
 		return remove(&f)
 	}
-	w := x.FindManyLocked("delete", &s.Criteria, false)
+	w := x.FindMany("delete", &s.Criteria, false)
 	if w.Err != nil {
 		return w.Err
 	}
-	return w.EachLocked(note, remove)
+	return w.Each(note, remove)
 }

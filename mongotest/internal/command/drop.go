@@ -14,7 +14,7 @@ func cmdDrop(x *call.Call) error {
 	}
 	indexes, dropped := -1, false
 	note := x.Note(0, nil)
-	err := x.Writing(func() error {
+	err := x.Writing(func(x call.Locked) error {
 		if c := x.Client.Member.Data.Collections[x.Command.Full]; c != nil {
 			if err := call.CheckDropping(x.Command.DB, x.Command.Coll); err != nil {
 				return err
@@ -22,7 +22,7 @@ func cmdDrop(x *call.Call) error {
 			if dropped = true; !c.IsView() {
 				indexes = c.Def.Built()
 			}
-			return x.AppendLocked(&store.Entry{Op: store.Drop, NS: x.Command.Full}, -1, note)
+			return x.Append(&store.Entry{Op: store.Drop, NS: x.Command.Full}, -1, note)
 		}
 		return nil
 	})

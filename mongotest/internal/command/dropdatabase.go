@@ -28,15 +28,15 @@ func cmdDropDatabase(x *call.Call) error {
 	}
 	existed := false
 	note := x.Note(0, nil)
-	err := x.Writing(func() error {
-		for _, ns := range x.Client.Member.NamespacesLocked(x.Command.DB) {
+	err := x.Writing(func(x call.Locked) error {
+		for _, ns := range x.Namespaces(x.Command.DB) {
 			existed = true
-			if err := x.AppendLocked(&store.Entry{Op: store.Drop, NS: ns}, -1, note); err != nil {
+			if err := x.Append(&store.Entry{Op: store.Drop, NS: ns}, -1, note); err != nil {
 				return err
 			}
 		}
 		if existed {
-			return x.AppendLocked(&store.Entry{Op: store.EmptyDatabase, NS: x.Command.DB}, -1, nil)
+			return x.Append(&store.Entry{Op: store.EmptyDatabase, NS: x.Command.DB}, -1, nil)
 		}
 		return nil
 	})

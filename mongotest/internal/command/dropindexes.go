@@ -25,8 +25,8 @@ func cmdDropIndexes(x *call.Call) error {
 	}
 	was, all := 0, store.IsStar(wanted)
 	note := x.Note(0, nil)
-	err := x.Writing(func() error {
-		c, err := x.Client.Member.StoredLocked(x.Command.Full)
+	err := x.Writing(func(x call.Locked) error {
+		c, err := x.Stored(x.Command.Full)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func cmdDropIndexes(x *call.Call) error {
 			return err
 		}
 		left := slices.DeleteFunc(slices.Clone(c.Def.Indexes), func(ix *store.Index) bool { return slices.Contains(gone, ix) })
-		return x.AppendLocked(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
+		return x.Append(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
 	})
 	if err != nil {
 		note.ErrorCode = mongoerr.CodeOf(err)

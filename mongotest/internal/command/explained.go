@@ -202,11 +202,15 @@ func lookAt(x *call.Call, e *explained) error {
 
 // explainedView returns a view of the collection that does not change.
 func explainedView(x *call.Call, e *explained) (view store.View, err error) {
-	if err := x.Reading(); err != nil {
-		return view, err
-	}
-	defer x.Client.Set.Unlock()
-	c, err := x.CollectionLocked(x.Command.Full)
+	err = x.Reading(func(x call.Locked) (err error) {
+		view, err = plannedView(x, e)
+		return err
+	})
+	return view, err
+}
+
+func plannedView(x call.Locked, e *explained) (view store.View, err error) {
+	c, err := x.Collection(x.Command.Full)
 	if x.Result.OnView {
 		return view, fields.Unsupported("explain", "of a view")
 	}
@@ -232,15 +236,15 @@ func explainedView(x *call.Call, e *explained) (view store.View, err error) {
 		if err != nil {
 			return view, err
 		}
-		e.Search = &explain.Search{Search: found, Distance: distanceOf(x, e)}
+		e.Search = &explain.Search{Search: found, Distance: distanceOf(x.Call, e)}
 	}
 	e.Indexes = c.Def.Indexes
-	applyIndexFilterLocked(x, e, c)
+	applyIndexFilter(x, e, c)
 	return c.Frozen(), nil
 }
 
-// applyIndexFilterLocked finds the collection's index filter for the query. Where there is one a hint is ignored.
-func applyIndexFilterLocked(x *call.Call, e *explained, c *store.Collection) {
+// applyIndexFilter finds the collection's index filter for the query. Where there is one a hint is ignored.
+func applyIndexFilter(x call.Locked, e *explained, c *store.Collection) {
 	q := &planfilter.Query{Filter: e.Query.Filter, Sort: e.Query.Sort, Projection: e.Projection, Collation: e.Criteria.Collation.Shown()}
 	if f := x.Client.Member.PlanFilters[c.Def.UUID].Of(q); f != nil {
 		e.Permits, e.Index = f.Permits, nil

@@ -42,7 +42,7 @@ func cmdFindAndModify(x *call.Call) error {
 	}
 	f, err := parseModification(x)
 	if err != nil && f != nil {
-		return x.Writing(func() error { return refuseLocked(x, err, f.upsert) })
+		return x.Writing(func(x call.Locked) error { return refuse(x, err, f.upsert) })
 	}
 	if err != nil {
 		return err
@@ -50,9 +50,9 @@ func cmdFindAndModify(x *call.Call) error {
 	x.Command.Bypass = f.bypass
 	var done modified
 	note := x.Note(max(x.Command.StmtID, 0), slices.Clone(x.Command.Raw))
-	err = x.Writing(func() error {
+	err = x.Writing(func(x call.Locked) error {
 		done = modified{retried: -1}
-		err := modifyLocked(x, f, note, &done)
+		err := modify(x, f, note, &done)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -164,27 +164,27 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	return err
 }
 
-func modifyLocked(x *call.Call, f *modification, note *journal.Entry, done *modified) error {
+func modify(x call.Locked, f *modification, note *journal.Entry, done *modified) error {
 	stmt := note.StatementID
-	if e := x.ExecutedLocked(stmt); e != nil {
+	if e := x.Executed(stmt); e != nil {
 		note.Deduplicated = true
 		done.retried = stmt
 		f.retold(e, done)
 		return nil
 	}
 	if !f.remove {
-		if err := updatableLocked(x, false); err != nil {
+		if err := checkUpdatable(x, false); err != nil {
 			return err
 		}
 	}
-	match, err := x.FirstLocked("findAndModify", &f.Criteria)
+	match, err := x.First("findAndModify", &f.Criteria)
 	ok := match.Doc != nil
 	done.found = match.Match.Found
 	switch {
 	case err != nil:
 		return err
 	case !ok && f.upsert:
-		doc, err := upsertLocked(x, "findAndModify", f.update, &f.Criteria, stmt, note)
+		doc, err := upsert(x, "findAndModify", f.update, &f.Criteria, stmt, note)
 		if err != nil {
 			return err
 		}
@@ -197,18 +197,18 @@ func modifyLocked(x *call.Call, f *modification, note *journal.Entry, done *modi
 		return nil
 	case f.remove:
 		done.n, done.value = 1, match.Doc
-		return x.StoreLocked(&store.Entry{Op: store.Remove, Key: match.Key, Before: match.Doc}, stmt, note)
+		return x.Store(&store.Entry{Op: store.Remove, Key: match.Key, Before: match.Doc}, stmt, note)
 	}
-	after, err := applyLocked(x, &match, f.update)
+	after, err := updatedDocument(x, &match, f.update)
 	changed := err == nil && &after[0] != &match.Doc[0]
 	if changed {
-		err = x.AdmissibleLocked(match.Key, after, false)
+		err = x.Admissible(match.Key, after, false)
 	}
 	if err != nil {
 		return x.Executing("findAndModify", err)
 	}
 	if changed {
-		if err := x.StoreLocked(match.Replaced(after, f.update), stmt, note); err != nil {
+		if err := x.Store(match.Replaced(after, f.update), stmt, note); err != nil {
 			return err
 		}
 	}

@@ -39,13 +39,17 @@ func cmdGetMore(x *call.Call) error {
 		}
 	}
 	x.Result.Target = x.Command.DB + "." + coll
-	c, err := takeCursor(x, id, x.Result.Target)
+	var c *call.Cursor
+	err := call.WithLock(x, func(x call.Locked) (err error) {
+		c, err = takeCursor(x, id, x.Result.Target)
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	err = nextBatch(x, c, size)
 	more := err == nil && !c.Exhausted()
-	returnCursor(x, c, more)
+	call.WithLock(x, func(x call.Locked) bool { return returnCursor(x, c, more) })
 	if more && mayStream(x) {
 		x.Result.Streaming = true
 		x.Result.Out[wire.HeaderLength] |= byte(wire.MoreToCome)
@@ -94,11 +98,17 @@ func awaitBatch(x *call.Call, c *call.Cursor, size int64) ([][]byte, error) {
 
 // awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
 func awaitNews(x *call.Call, c *call.Cursor, limit time.Duration) (more bool, err error) {
-	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Rest()
-	defer rs.Active.Add(1)
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
+	x.Client.Cluster.Rest()
+	defer x.Client.Cluster.Active.Add(1)
+	err = call.WithLock(x, func(x call.Locked) error {
+		more, err = newsOf(x, c, limit)
+		return err
+	})
+	return more, err
+}
+
+func newsOf(x call.Locked, c *call.Cursor, limit time.Duration) (more bool, err error) {
+	m := x.Client.Member
 	w := replica.NewWaiter(func() bool {
 		switch {
 		case x.Client.Epoch != m.Epoch:
@@ -106,20 +116,18 @@ func awaitNews(x *call.Call, c *call.Cursor, limit time.Duration) (more bool, er
 		case m.Cursors[c.ID] != c:
 			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
 		default:
-			more = c.Feed.NewsLocked(x)
+			more = c.Feed.News(x)
 		}
 		return more || err != nil
 	})
-	if end := rs.Set.AwaitLocked(w, x.Client.Done, max(limit, 0)); errors.Is(end, call.ErrHangUp) {
+	if end := x.Client.Set.AwaitLocked(w, x.Client.Done, max(limit, 0)); errors.Is(end, call.ErrHangUp) {
 		return false, call.ErrHangUp
 	}
 	return more, err
 }
 
 // takeCursor returns a cursor that nobody else may use until returnCursor.
-func takeCursor(x *call.Call, id int64, ns string) (*call.Cursor, error) {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+func takeCursor(x call.Locked, id int64, ns string) (*call.Cursor, error) {
 	if x.Client.Epoch != x.Client.Member.Epoch {
 		return nil, call.ErrHangUp
 	}
@@ -145,7 +153,7 @@ func takeCursor(x *call.Call, id int64, ns string) (*call.Cursor, error) {
 	if x.Command.Timed && !c.Await {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
-	if err := c.Origin.CheckLocked(x.Client.Member); err != nil {
+	if err := c.Origin.Check(x); err != nil {
 		delete(x.Client.Member.Cursors, id)
 		if x.Client.Router != nil {
 			delete(x.Client.Router.Cursors, id)
@@ -153,20 +161,18 @@ func takeCursor(x *call.Call, id int64, ns string) (*call.Cursor, error) {
 		return nil, err
 	}
 	_, x.Result.Watches = c.Feed.(call.Stream)
-	if err := failGetMoreLocked(x, c); err != nil {
+	if err := failGetMore(x, c); err != nil {
 		return nil, err
 	}
-	if err := limitCursorLocked(x, c); err != nil {
+	if err := limitCursor(x, c); err != nil {
 		return nil, err
 	}
 	c.Pinned = true
 	return c, nil
 }
 
-// returnCursor ends the use of a cursor, which is forgotten unless it is kept.
-func returnCursor(x *call.Call, c *call.Cursor, keep bool) {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+// returnCursor ends the use of a cursor, and forgets it unless it is kept. It reports whether it is.
+func returnCursor(x call.Locked, c *call.Cursor, keep bool) bool {
 	c.Pinned = false
 	if !keep && x.Client.Member.Cursors[c.ID] == c {
 		delete(x.Client.Member.Cursors, c.ID)
@@ -174,12 +180,11 @@ func returnCursor(x *call.Call, c *call.Cursor, keep bool) {
 			delete(x.Client.Router.Cursors, c.ID)
 		}
 	}
+	return keep
 }
 
 // dropCursor forgets a cursor and reports whether it was there.
-func dropCursor(x *call.Call, id int64) bool {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+func dropCursor(x call.Locked, id int64) bool {
 	m := x.Client.Member
 	if x.Client.Router != nil {
 		m = x.Client.Router.Cursors[id]
@@ -199,9 +204,9 @@ func mayStream(x *call.Call) bool {
 	return x.Command.Flags&wire.ExhaustAllowed != 0 && x.Client.Router == nil && x.Client.Set.Version.AtLeast(4, 2)
 }
 
-// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
-func failGetMoreLocked(x *call.Call, c *call.Cursor) error {
-	p := x.PointLocked(failpoint.GetMore)
+// failGetMore does what the fail point for getMore says about a cursor that was found.
+func failGetMore(x call.Locked, c *call.Cursor) error {
+	p := x.Point(failpoint.GetMore)
 	if p == nil || !p.Take() {
 		return nil
 	}
@@ -213,12 +218,12 @@ func failGetMoreLocked(x *call.Call, c *call.Cursor) error {
 	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// limitCursorLocked is LimitLocked for a getMore of a cursor whose command had a limit, of which it has what is left.
-func limitCursorLocked(x *call.Call, c *call.Cursor) error {
+// limitCursor is Limit for a getMore of a cursor whose command had a limit, of which it has what is left.
+func limitCursor(x call.Locked, c *call.Cursor) error {
 	if !c.Limited || c.Await {
 		return nil
 	}
-	err := x.LimitLocked()
+	err := x.Limit()
 	if err != nil {
 		delete(x.Client.Member.Cursors, c.ID)
 	}

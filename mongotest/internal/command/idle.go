@@ -15,8 +15,9 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/currentOp/
 
-// idleCursorsLocked describes the cursors that no command uses.
-func idleCursorsLocked(m *call.Member) (docs [][]byte) {
+// idleCursors describes the cursors that no command uses.
+func idleCursors(x call.Locked) (docs [][]byte) {
+	m := x.Client.Member
 	for _, id := range slices.Sorted(maps.Keys(m.Cursors)) {
 		if c := m.Cursors[id]; !c.Pinned {
 			docs = append(docs, idleCursor(c, m.Addr))
@@ -51,8 +52,9 @@ func appendSessionID(dst []byte, key, lsid string) []byte {
 	return wire.EndDocument(wire.AppendBinary(wire.AppendValue(dst, "id", id.Type, id.Data), "uid", 0, nobody[:]), at)
 }
 
-// idleSessionsLocked describes the sessions with an open transaction.
-func idleSessionsLocked(m *call.Member) (docs [][]byte) {
+// idleSessions describes the sessions with an open transaction.
+func idleSessions(x call.Locked) (docs [][]byte) {
+	m := x.Client.Member
 	open := slices.SortedFunc(maps.Keys(m.Open), func(a, b *replica.Transaction) int { return cmp.Compare(a.Session.Key, b.Session.Key) })
 	for _, t := range open {
 		docs = append(docs, idleTransaction(t, m.Addr))

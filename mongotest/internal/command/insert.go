@@ -37,7 +37,7 @@ func cmdInsert(x *call.Call) error {
 		list[i] = prepareInsertion(x, doc)
 		x.Note(x.StatementID(i), list[i].doc)
 	}
-	return x.WriteStatements(len(list), ordered, func(i int, o *call.Outcome) bool { return insertOneLocked(x, &list[i], i, o) })
+	return x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return insertOne(x, &list[i], i, o) })
 }
 
 func prepareInsertion(x *call.Call, doc []byte) insertion {
@@ -66,26 +66,26 @@ func prepareInsertion(x *call.Call, doc []byte) insertion {
 	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
 }
 
-// insertOneLocked executes one statement and reports whether it went well.
-func insertOneLocked(x *call.Call, in *insertion, i int, o *call.Outcome) bool {
+// insertOne executes one statement and reports whether it went well.
+func insertOne(x call.Locked, in *insertion, i int, o *call.Outcome) bool {
 	note := x.Result.Entries[i]
 	stmt := note.StatementID
-	if x.ExecutedBeforeLocked(note, o) != nil {
+	if x.ExecutedBefore(note, o) != nil {
 		return true
 	}
 	err := in.err
 	if err == nil {
-		err = measuredLocked(x, in)
+		err = measured(x, in)
 	}
 	key := in.key
 	if err == nil {
-		key, err = keyLocked(x, key, in.doc)
+		key, err = keyOf(x, key, in.doc)
 	}
 	if err == nil {
-		err = x.AdmissibleLocked(key, in.doc, true)
+		err = x.Admissible(key, in.doc, true)
 	}
 	if err == nil {
-		err = x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: in.doc}, stmt, note)
+		err = x.Store(&store.Entry{Op: store.Put, Key: key, After: in.doc}, stmt, note)
 	}
 	if err != nil {
 		o.Fail(i, note, err)
@@ -95,18 +95,18 @@ func insertOneLocked(x *call.Call, in *insertion, i int, o *call.Outcome) bool {
 	return true
 }
 
-// keyLocked returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
-func keyLocked(x *call.Call, plain string, doc []byte) (string, error) {
-	c, err := x.CollectionLocked(x.Command.Full)
+// keyOf returns the key of a new document in the command's collection, whose _id has another one where there is no collation.
+func keyOf(x call.Locked, plain string, doc []byte) (string, error) {
+	c, err := x.Collection(x.Command.Full)
 	if c == nil || c.Def.Options.Collation == nil || c.Def.Options.Timeseries != nil {
 		return plain, err
 	}
 	return c.Def.IDKey(query.Lookup(doc, "_id")), nil
 }
 
-// measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
-func measuredLocked(x *call.Call, in *insertion) error {
-	c, err := x.CollectionLocked(x.Command.Full)
+// measured makes a measurement of a document that goes into a time-series collection, with a key of its own.
+func measured(x call.Locked, in *insertion) error {
+	c, err := x.Collection(x.Command.Full)
 	if c == nil || c.Def.Options.Timeseries == nil {
 		return err
 	}

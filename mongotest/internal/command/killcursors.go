@@ -28,7 +28,7 @@ func cmdKillCursors(x *call.Call) error {
 		it := wire.Elements(x.Command.Args[i].Value)
 		for it.Next() {
 			id, _ := it.Int64()
-			if dropCursor(x, id) {
+			if call.WithLock(x, func(x call.Locked) bool { return dropCursor(x, id) }) {
 				killed = append(killed, id)
 			} else {
 				missing = append(missing, id)

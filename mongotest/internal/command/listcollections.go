@@ -34,7 +34,11 @@ func cmdListCollections(x *call.Call) error {
 }
 
 func listCollections(x *call.Call, f *call.Matcher, nameOnly bool, size int64) error {
-	docs, err := collectionInfos(x, f, nameOnly)
+	var docs [][]byte
+	err := x.Reading(func(x call.Locked) (err error) {
+		docs, err = collectionInfos(x, f, nameOnly)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -44,14 +48,10 @@ func listCollections(x *call.Call, f *call.Matcher, nameOnly bool, size int64) e
 	return err
 }
 
-func collectionInfos(x *call.Call, f *call.Matcher, nameOnly bool) ([][]byte, error) {
-	if err := x.Reading(); err != nil {
-		return nil, err
-	}
-	defer x.Client.Set.Unlock()
+func collectionInfos(x call.Locked, f *call.Matcher, nameOnly bool) ([][]byte, error) {
 	var docs, list [][]byte
 	m := x.Client.Member
-	for _, ns := range m.NamespacesLocked(x.Command.DB) {
+	for _, ns := range x.Namespaces(x.Command.DB) {
 		if !x.Arg("authorizedCollections").True() || x.Allows(permission.InFull(ns), "find") {
 			list = append(list, m.Data.Collections[ns].Def.Info(ns[len(x.Command.DB)+1:], nameOnly))
 		}

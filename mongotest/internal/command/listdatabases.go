@@ -39,11 +39,13 @@ func cmdListDatabases(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := x.Reading(); err != nil {
+	var sizes []databaseSize
+	if err := x.Reading(func(x call.Locked) error {
+		sizes = databases(x)
+		return nil
+	}); err != nil {
 		return err
 	}
-	sizes := databasesLocked(x.Client.Member)
-	x.Client.Set.Unlock()
 	list := slices.DeleteFunc(withSystem(sizes, x.Client.Router != nil), func(d databaseSize) bool { return !x.MayList(d.name, authorized) })
 	return appendDatabases(x, list, f, nameOnly)
 }
@@ -68,14 +70,14 @@ type databaseSize struct {
 	size int64
 }
 
-func databasesLocked(m *call.Member) []databaseSize {
+func databases(x call.Locked) []databaseSize {
 	var list []databaseSize
-	for _, ns := range m.NamespacesLocked("") {
+	for _, ns := range x.Namespaces("") {
 		name, _, _ := strings.Cut(ns, ".")
 		if len(list) == 0 || list[len(list)-1].name != name {
 			list = append(list, databaseSize{name: name})
 		}
-		list[len(list)-1].size += m.Data.Collections[ns].Storage()
+		list[len(list)-1].size += x.Client.Member.Data.Collections[ns].Storage()
 	}
 	return list
 }

@@ -29,16 +29,14 @@ func cmdListIndexes(x *call.Call) error {
 			return err
 		}
 	}
-	if err := x.Reading(); err != nil {
-		return err
-	}
 	var def *store.Definition
-	c, err := x.Client.Member.StoredLocked(x.Command.Full)
-	if c != nil {
-		def = c.Def
-	}
-	x.Client.Set.Unlock()
-	if err != nil {
+	if err := x.Reading(func(x call.Locked) error {
+		c, err := x.Stored(x.Command.Full)
+		if c != nil {
+			def = c.Def
+		}
+		return err
+	}); err != nil {
 		return err
 	}
 	if def == nil {

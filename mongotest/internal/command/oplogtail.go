@@ -25,12 +25,14 @@ func tailOplog(x *call.Call, s *search) error {
 	if t.left == 0 {
 		t.left = -1
 	}
-	if err := x.Reading(); err != nil {
+	exists := false
+	if err := x.Reading(func(x call.Locked) error {
+		exists = x.Client.Member.HasOplogLocked()
+		t.index = x.Client.Member.Data.Log.Base
+		return nil
+	}); err != nil {
 		return err
 	}
-	exists := x.Client.Member.HasOplogLocked()
-	t.index = x.Client.Member.Data.Log.Base
-	x.Client.Set.Unlock()
 	if !exists {
 		return x.ReplyCursor(nil, nil, call.CursorReply{Single: true})
 	}
@@ -65,23 +67,23 @@ func (t *oplogTail) Next(x *call.Call) ([]byte, error) {
 
 // read returns the document of the next entry, nil if there is none now.
 func (t *oplogTail) read(x *call.Call) ([]byte, error) {
-	m := x.Client.Member
-	m.Set.Lock()
-	e, err := t.aheadLocked(m)
-	var previous *store.Entry
-	if e != nil {
-		t.index, t.last = t.index+1, e
-		previous = m.Data.Log.Previous(t.index)
-	}
-	m.Set.Unlock()
+	var e, previous *store.Entry
+	err := call.WithLock(x, func(x call.Locked) (err error) {
+		if e, err = t.ahead(x); e != nil {
+			t.index, t.last = t.index+1, e
+			previous = x.Client.Member.Data.Log.Previous(t.index)
+		}
+		return err
+	})
 	if e == nil || err != nil {
 		return nil, err
 	}
-	return m.OplogDocument(e, previous), nil
+	return x.Client.Member.OplogDocument(e, previous), nil
 }
 
-// aheadLocked returns the entry behind the one that was read last, nil if there is none.
-func (t *oplogTail) aheadLocked(m *call.Member) (*store.Entry, error) {
+// ahead returns the entry behind the one that was read last, nil if there is none.
+func (t *oplogTail) ahead(x call.Locked) (*store.Entry, error) {
+	m := x.Client.Member
 	log := &m.Data.Log
 	if t.index < log.Base || t.last != nil && t.index > log.Base && log.At(t.index) != t.last {
 		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
@@ -93,8 +95,8 @@ func (t *oplogTail) aheadLocked(m *call.Member) (*store.Entry, error) {
 	return log.At(t.index + 1), nil
 }
 
-func (t *oplogTail) NewsLocked(x *call.Call) bool {
-	e, err := t.aheadLocked(x.Client.Member)
+func (t *oplogTail) News(x call.Locked) bool {
+	e, err := t.ahead(x)
 	return e != nil || err != nil
 }
 

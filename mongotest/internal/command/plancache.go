@@ -29,13 +29,13 @@ func cmdPlanCacheListFilters(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	var list planfilter.Filters
-	if c != nil {
-		list = x.Client.Member.PlanFilters[c.Def.UUID]
-	}
-	x.Result.Out = list.Append(x.Result.Out)
+	x.Result.Out = call.WithLock(x, func(x call.Locked) []byte {
+		var list planfilter.Filters
+		if c != nil {
+			list = x.Client.Member.PlanFilters[c.Def.UUID]
+		}
+		return list.Append(x.Result.Out)
+	})
 	return nil
 }
 
@@ -57,11 +57,11 @@ func cmdPlanCacheSetFilter(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	all := x.Client.Member.PlanFilters
-	all[c.Def.UUID] = all[c.Def.UUID].Set(planfilter.Filter{Query: *q, Indexes: indexes})
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		all := x.Client.Member.PlanFilters
+		all[c.Def.UUID] = all[c.Def.UUID].Set(planfilter.Filter{Query: *q, Indexes: indexes})
+		return nil
+	})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/planCacheClearFilters/
@@ -75,15 +75,15 @@ func cmdPlanCacheClearFilters(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	all := x.Client.Member.PlanFilters
-	if q == nil {
-		delete(all, c.Def.UUID)
-	} else {
-		all[c.Def.UUID] = all[c.Def.UUID].Without(q)
-	}
-	return nil
+	return call.WithLock(x, func(x call.Locked) error {
+		all := x.Client.Member.PlanFilters
+		if q == nil {
+			delete(all, c.Def.UUID)
+		} else {
+			all[c.Def.UUID] = all[c.Def.UUID].Without(q)
+		}
+		return nil
+	})
 }
 
 // filteredCollection returns the collection whose index filters the command is about, nil if there is none.
@@ -95,18 +95,16 @@ func filteredCollection(x *call.Call) (*store.Collection, error) {
 }
 
 // plannedCollection returns the collection whose plans the command is about, nil if there is none.
-func plannedCollection(x *call.Call) (*store.Collection, error) {
+func plannedCollection(x *call.Call) (c *store.Collection, err error) {
 	if err := x.CollectionName(); err != nil {
 		return nil, err
 	}
-	if err := x.Reading(); err != nil {
-		return nil, err
-	}
-	defer x.Client.Set.Unlock()
-	c, err := x.LookupLocked(x.Command.Full)
-	if c.IsView() {
-		return nil, store.NotOnView(x.Command.Full)
-	}
+	err = x.Reading(func(x call.Locked) (err error) {
+		if c, err = x.Lookup(x.Command.Full); c.IsView() {
+			c, err = nil, store.NotOnView(x.Command.Full)
+		}
+		return err
+	})
 	return c, err
 }
 

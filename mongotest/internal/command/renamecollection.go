@@ -37,8 +37,8 @@ func cmdRenameCollection(x *call.Call) error {
 		}
 	}
 	note := x.Note(0, nil)
-	return x.Writing(func() error {
-		err := renameLocked(x, x.Client.Member, r, note)
+	return x.Writing(func(x call.Locked) error {
+		err := rename(x, x.Client.Member, r, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -98,8 +98,8 @@ func (r *renaming) check() error {
 	return call.CheckRenaming(r.from, r.to)
 }
 
-// renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
-func renameLocked(x *call.Call, m *call.Member, r *renaming, note *journal.Entry) error {
+// rename gives a collection another namespace. In another database it is a new collection with the same documents.
+func rename(x call.Locked, m *call.Member, r *renaming, note *journal.Entry) error {
 	c := m.Data.Collections[r.from]
 	switch {
 	case c.IsView():
@@ -115,5 +115,5 @@ func renameLocked(x *call.Call, m *call.Member, r *renaming, note *journal.Entry
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
 		after.UUID = store.NewUUID()
 	}
-	return x.AppendLocked(&store.Entry{Op: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
+	return x.Append(&store.Entry{Op: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }

@@ -15,30 +15,35 @@ import (
 )
 
 // Stage implements pipeline.Source: the stages that describe the server.
-func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
-	x := s.x
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
+func (s *source) Stage(db, coll, name string, spec query.Value) (docs [][]byte, err error) {
+	err = call.WithLock(s.x, func(x call.Locked) error {
+		docs, err = stage(x, db, coll, name, spec)
+		return err
+	})
+	return docs, err
+}
+
+func stage(x call.Locked, db, coll, name string, spec query.Value) ([][]byte, error) {
 	switch name {
 	case "$collStats":
-		return collStatsLocked(x, db+"."+coll, spec)
+		return collStats(x, db+"."+coll, spec)
 	case "$indexStats":
-		return indexStatsLocked(x, db+"."+coll)
+		return indexStats(x, db+"."+coll)
 	case "$planCacheStats":
-		return nil, plansLocked(x, db+"."+coll)
+		return nil, plans(x, db+"."+coll)
 	case "$currentOp":
-		return operationsLocked(x, spec), nil
+		return operations(x, spec), nil
 	case "$listLocalSessions":
-		return localSessionsLocked(x), nil
+		return localSessions(x), nil
 	}
 	return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage '%s' is not supported", name)
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/planCacheStats/
 
-// plansLocked refuses to tell of the plans of a collection that is not there. No plans are cached.
-func plansLocked(x *call.Call, ns string) error {
-	if c, err := x.CollectionLocked(ns); c != nil || err != nil {
+// plans refuses to tell of the plans of a collection that is not there. No plans are cached.
+func plans(x call.Locked, ns string) error {
+	if c, err := x.Collection(ns); c != nil || err != nil {
 		return err
 	}
 	return mongoerr.Errorf(50933, "collection '%s' does not exist", ns)
@@ -46,8 +51,8 @@ func plansLocked(x *call.Call, ns string) error {
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
 
-func collStatsLocked(x *call.Call, ns string, spec query.Value) ([][]byte, error) {
-	c, err := x.CollectionLocked(ns)
+func collStats(x call.Locked, ns string, spec query.Value) ([][]byte, error) {
+	c, err := x.Collection(ns)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +85,9 @@ func collStatsLocked(x *call.Call, ns string, spec query.Value) ([][]byte, error
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 
-// indexStatsLocked describes the indexes. How often they are used is not counted.
-func indexStatsLocked(x *call.Call, ns string) ([][]byte, error) {
-	c, err := x.CollectionLocked(ns)
+// indexStats describes the indexes. How often they are used is not counted.
+func indexStats(x call.Locked, ns string) ([][]byte, error) {
+	c, err := x.Collection(ns)
 	if c == nil {
 		return nil, err
 	}
@@ -103,8 +108,8 @@ func indexStatsLocked(x *call.Call, ns string) ([][]byte, error) {
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/listLocalSessions/
 
-// localSessionsLocked returns the sessions that have written, and the command's own.
-func localSessionsLocked(x *call.Call) [][]byte {
+// localSessions returns the sessions that have written, and the command's own.
+func localSessions(x call.Locked) [][]byte {
 	known := make(map[string]bool)
 	for lsid := range x.Client.Member.Data.Sessions {
 		known[lsid] = true

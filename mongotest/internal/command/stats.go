@@ -26,15 +26,13 @@ func cmdCollStats(x *call.Call) error {
 			return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
 		}
 	}
-	if err := x.Reading(); err != nil {
+	return x.Reading(func(x call.Locked) error {
+		c, err := x.Stored(x.Command.Full)
+		if err == nil {
+			x.Result.Out = appendCollStats(wire.AppendString(x.Result.Out, "ns", x.Command.Full), c, scale)
+		}
 		return err
-	}
-	defer x.Client.Set.Unlock()
-	c, err := x.Client.Member.StoredLocked(x.Command.Full)
-	if err == nil {
-		x.Result.Out = appendCollStats(wire.AppendString(x.Result.Out, "ns", x.Command.Full), c, scale)
-	}
-	return err
+	})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/
@@ -52,17 +50,15 @@ func cmdDBStats(x *call.Call) error {
 			free = e.True()
 		}
 	}
-	if err := x.Reading(); err != nil {
-		return err
-	}
-	defer x.Client.Set.Unlock()
-	appendDBStats(x, scale, free)
-	return nil
+	return x.Reading(func(x call.Locked) error {
+		appendDBStats(x, scale, free)
+		return nil
+	})
 }
 
-func appendDBStats(x *call.Call, scale int64, free bool) {
+func appendDBStats(x call.Locked, scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
-	for _, ns := range x.Client.Member.NamespacesLocked(x.Command.DB) {
+	for _, ns := range x.Namespaces(x.Command.DB) {
 		c := x.Client.Member.Data.Collections[ns]
 		if c.IsView() {
 			views++
@@ -121,14 +117,16 @@ func cmdDataSize(x *call.Call) error {
 			return fields.Unsupported("dataSize", name)
 		}
 	}
-	if err := x.Reading(); err != nil {
+	return x.Reading(func(x call.Locked) error {
+		c, err := x.Stored(ns)
+		if err == nil {
+			appendDataSize(x, c, estimate)
+		}
 		return err
-	}
-	defer x.Client.Set.Unlock()
-	c, err := x.Client.Member.StoredLocked(ns)
-	if err != nil {
-		return err
-	}
+	})
+}
+
+func appendDataSize(x call.Locked, c *store.Collection, estimate bool) {
 	if c == nil {
 		c = &store.Collection{}
 	}
@@ -138,5 +136,4 @@ func cmdDataSize(x *call.Call) error {
 	if c.Live > 0 {
 		x.Result.Out = wire.AppendBool(x.Result.Out, "estimate", estimate)
 	}
-	return nil
 }

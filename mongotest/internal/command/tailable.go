@@ -33,33 +33,40 @@ func tail(x *call.Call, s *search) error {
 	if t.left == 0 {
 		t.left = -1
 	}
-	if err := x.Reading(); err != nil {
+	empty := false
+	if err := x.Reading(func(x call.Locked) (err error) {
+		empty, err = t.begin(x, s)
+		return err
+	}); err != nil {
 		return err
 	}
-	on := t.collectionLocked(x.Client.Member)
-	if on.IsView() {
-		x.Client.Set.Unlock()
-		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
-	}
-	if on != nil && !on.Def.Options.Capped {
-		x.Client.Set.Unlock()
-		// The real server writes the filter's tree here; this is that of one without conditions.
-		return mongoerr.Errorf(mongoerr.BadValue,
-			"error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-				"collection", x.Command.Full, s.sizes(!x.Arg("batchSize").Missing()))
-	}
-	if on == nil || on.Live == 0 { // there is no position to stay at
-		x.Client.Set.Unlock()
+	if empty { // there is no position to stay at
 		return x.ReplyCursor(nil, nil, call.CursorReply{Single: true})
 	}
-	t.id = on.Def.UUID
 	c := &call.Cursor{Feed: t, Projection: s.projection, Await: s.awaitData}
-	x.Client.Set.Unlock()
 	docs, err := c.Batch(x, s.batchSize)
 	if err != nil {
 		return x.Executing("find", err)
 	}
 	return x.Open(c, docs, false)
+}
+
+// begin looks at the collection, and reports whether there is nothing in it.
+func (t *tailing) begin(x call.Locked, s *search) (empty bool, err error) {
+	switch on := t.collection(x); {
+	case on.IsView():
+		return false, mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
+	case on != nil && !on.Def.Options.Capped:
+		// The real server writes the filter's tree here; this is that of one without conditions.
+		return false, mongoerr.Errorf(mongoerr.BadValue,
+			"error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+				"collection", x.Command.Full, s.sizes(!x.Arg("batchSize").Missing()))
+	case on == nil || on.Live == 0:
+		return true, nil
+	default:
+		t.id = on.Def.UUID
+		return false, nil
+	}
 }
 
 // checkTail refuses what does not go together with a tailable cursor.
@@ -86,7 +93,8 @@ func (s *search) checkTail(x *call.Call) error {
 	return nil
 }
 
-func (t *tailing) collectionLocked(m *call.Member) *store.Collection {
+func (t *tailing) collection(x call.Locked) *store.Collection {
+	m := x.Client.Member
 	if t.majority {
 		return m.Data.Snapshot(t.ns, m.Commit)
 	}
@@ -114,24 +122,24 @@ func (t *tailing) Next(x *call.Call) ([]byte, error) {
 }
 
 // read returns the next record, nil if there is none now.
-func (t *tailing) read(x *call.Call) (*store.Record, error) {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	r, err := t.aheadLocked(x.Client.Member)
-	if r != nil {
-		t.last = r.ID
-	}
+func (t *tailing) read(x *call.Call) (r *store.Record, err error) {
+	err = call.WithLock(x, func(x call.Locked) error {
+		if r, err = t.ahead(x); r != nil {
+			t.last = r.ID
+		}
+		return err
+	})
 	return r, err
 }
 
-func (t *tailing) NewsLocked(x *call.Call) bool {
-	r, err := t.aheadLocked(x.Client.Member)
+func (t *tailing) News(x call.Locked) bool {
+	r, err := t.ahead(x)
 	return r != nil || err != nil
 }
 
-// aheadLocked returns the record behind the one that was read last, nil if there is none or none is wanted.
-func (t *tailing) aheadLocked(m *call.Member) (*store.Record, error) {
-	c := t.collectionLocked(m)
+// ahead returns the record behind the one that was read last, nil if there is none or none is wanted.
+func (t *tailing) ahead(x call.Locked) (*store.Record, error) {
+	c := t.collection(x)
 	if c == nil || c.Def.UUID != t.id {
 		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
 	}

@@ -34,13 +34,13 @@ func checkTarget(x *call.Call, t *pipeline.Target) error {
 	return nil
 }
 
-// checkIndexLocked refuses a $merge by fields that do not tell documents apart.
-func checkIndexLocked(x *call.Call, a *aggregation) error {
+// checkIndex refuses a $merge by fields that do not tell documents apart.
+func checkIndex(x call.Locked, a *aggregation) error {
 	t := a.Target()
 	if !t.Merge {
 		return nil
 	}
-	c, err := x.Client.Member.StoredLocked(t.DB + "." + t.Coll)
+	c, err := x.Stored(t.DB + "." + t.Coll)
 	byID := len(t.On) == 0 || slices.Equal(t.On, []string{"_id"})
 	switch {
 	case err != nil || c == nil && byID:
@@ -65,10 +65,10 @@ func writeResults(x *call.Call, a *aggregation, docs [][]byte) error {
 	note := w.Note(0, nil)
 	w.Result.Seen = math.MaxInt64 // as it is, whatever the pipeline has read
 	w.Command.Bypass = a.bypass
-	err = w.WritingUnits(func() error {
+	err = w.WritingUnits(func(w call.Locked) error {
 		full := w.Command.Full
 		defer func() { w.Command.Full = full }()
-		err := writeResultsLocked(w, a, docs, x.Result.Vars.Values, note)
+		err := storeResults(w, a, docs, x.Result.Vars.Values, note)
 		if err == nil {
 			return nil
 		}
@@ -84,14 +84,20 @@ func writeResults(x *call.Call, a *aggregation, docs [][]byte) error {
 }
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
-func onPrimary(x *call.Call) (*call.Call, error) {
+func onPrimary(x *call.Call) (w *call.Call, err error) {
+	err = call.WithLock(x, func(x call.Locked) error {
+		w, err = standIn(x)
+		return err
+	})
+	return w, err
+}
+
+func standIn(x call.Locked) (*call.Call, error) {
 	rs := x.Client.Cluster
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
 	p := rs.MemberOf(x.Client.Member.PrimaryLocked())
 	switch {
 	case p == x.Client.Member:
-		return x, nil
+		return x.Call, nil
 	case p == nil || !rs.Set.Version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
@@ -104,50 +110,50 @@ func onPrimary(x *call.Call) (*call.Call, error) {
 	return w, nil
 }
 
-func writeResultsLocked(x *call.Call, a *aggregation, docs [][]byte, vars any, note *journal.Entry) error {
+func storeResults(x call.Locked, a *aggregation, docs [][]byte, vars any, note *journal.Entry) error {
 	t := a.Target()
 	x.Command.Full = t.DB + "." + t.Coll
 	if !t.Merge {
-		return outLocked(x, t, docs, note)
+		return out(x, t, docs, note)
 	}
 	if err := call.CheckNamespace(t.DB, t.Coll); err != nil {
 		return err
 	}
-	return (&merge{x, t, a.Collating, vars, []*journal.Entry{note}}).allLocked(docs)
+	return (&merge{x, t, a.Collating, vars, []*journal.Entry{note}}).all(docs)
 }
 
-// outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
-func outLocked(x *call.Call, t *pipeline.Target, docs [][]byte, note *journal.Entry) error {
+// out puts documents into a temporary collection like the one that is there, which then takes its place.
+func out(x call.Locked, t *pipeline.Target, docs [][]byte, note *journal.Entry) error {
 	target, notes := x.Command.Full, []*journal.Entry{note}
-	c, err := x.Client.Member.StoredLocked(target)
+	c, err := x.Stored(target)
 	if err != nil {
 		return err
 	}
-	def, err := outDefinition(x, t, c)
+	def, err := outDefinition(x.Call, t, c)
 	if err != nil {
 		return err
 	}
 	x.Command.Full = t.DB + replica.Temporary + store.NewUUID().String()
-	if err := x.UnitLocked(nil, func() error {
-		return x.AppendLocked(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
+	if err := x.Unit(nil, func() error {
+		return x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
 	}); err != nil {
 		return err
 	}
 	made := &call.Origin{NS: x.Command.Full, ID: def.UUID}
-	err = fillLocked(x, made, docs)
+	err = fill(x, made, docs)
 	if err == nil {
 		err = outNamed(t)
 	}
 	if err == nil {
-		err = x.UnitLocked(notes, func() error {
-			if err := cmp.Or(made.CheckLocked(x.Client.Member), sameTargetLocked(x, target, c)); err != nil {
+		err = x.Unit(notes, func() error {
+			if err := cmp.Or(made.Check(x), sameTarget(x, target, c)); err != nil {
 				return err
 			}
-			return x.AppendLocked(&store.Entry{Op: store.Rename, NS: x.Command.Full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+			return x.Append(&store.Entry{Op: store.Rename, NS: x.Command.Full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 		})
 	}
 	if err != nil {
-		dropTemporaryLocked(x)
+		dropTemporary(x)
 	}
 	return err
 }
@@ -161,18 +167,18 @@ func outNamed(t *pipeline.Target) error {
 	return nil
 }
 
-// sameTargetLocked refuses to replace a collection that others have made, dropped or changed since the command looked at it.
-func sameTargetLocked(x *call.Call, target string, before *store.Collection) error {
-	c, err := x.Client.Member.StoredLocked(target)
+// sameTarget refuses to replace a collection that others have made, dropped or changed since the command looked at it.
+func sameTarget(x call.Locked, target string, before *store.Collection) error {
+	c, err := x.Stored(target)
 	if err != nil || c == before || c != nil && before != nil && c.Def == before.Def {
 		return err
 	}
 	return mongoerr.Errorf(mongoerr.CommandFailed, "collection %s has changed while $out was executed", target)
 }
 
-// dropTemporaryLocked drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
+// dropTemporary drops the temporary collection of an $out that failed. If the member is no longer the primary of its term, the next
 // primary does that.
-func dropTemporaryLocked(x *call.Call) {
+func dropTemporary(x call.Locked) {
 	if m := x.Client.Member; m.Role == replica.Primary && m.Term == x.Result.Term && m.Data.Collections[x.Command.Full] != nil {
 		m.DropLocked(x.Command.Full)
 	}
@@ -211,15 +217,15 @@ func outDefinition(x *call.Call, t *pipeline.Target, c *store.Collection) (*stor
 	return def, nil
 }
 
-// fillLocked puts documents into a collection that the command has made.
-func fillLocked(x *call.Call, made *call.Origin, docs [][]byte) error {
+// fill puts documents into a collection that the command has made.
+func fill(x call.Locked, made *call.Origin, docs [][]byte) error {
 	for _, doc := range docs {
-		in := prepareInsertion(x, doc)
-		err := x.UnitLocked(nil, func() error {
-			if err := made.CheckLocked(x.Client.Member); err != nil {
+		in := prepareInsertion(x.Call, doc)
+		err := x.Unit(nil, func() error {
+			if err := made.Check(x); err != nil {
 				return err
 			}
-			return insertResultLocked(x, &in, nil)
+			return insertResult(x, &in, nil)
 		})
 		if err != nil {
 			return err
@@ -228,26 +234,26 @@ func fillLocked(x *call.Call, made *call.Origin, docs [][]byte) error {
 	return nil
 }
 
-func insertResultLocked(x *call.Call, in *insertion, note *journal.Entry) error {
+func insertResult(x call.Locked, in *insertion, note *journal.Entry) error {
 	if in.err != nil {
 		return in.err
 	}
-	if err := measuredLocked(x, in); err != nil {
+	if err := measured(x, in); err != nil {
 		return err
 	}
-	key, err := keyLocked(x, in.key, in.doc)
+	key, err := keyOf(x, in.key, in.doc)
 	if err != nil {
 		return err
 	}
-	if err := x.AdmissibleLocked(key, in.doc, true); err != nil {
+	if err := x.Admissible(key, in.doc, true); err != nil {
 		return err
 	}
-	return x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: in.doc}, -1, note)
+	return x.Store(&store.Entry{Op: store.Put, Key: key, After: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.
 type merge struct {
-	*call.Call
+	x call.Locked
 	*pipeline.Target
 	call.Collating     // of the command
 	vars           any // of the command
@@ -262,10 +268,10 @@ type merging struct {
 	update    *query.Update
 }
 
-// allLocked merges documents, those behind one that fails as well.
-func (m *merge) allLocked(docs [][]byte) error {
+// all merges documents, those behind one that fails as well.
+func (m *merge) all(docs [][]byte) error {
 	list := make([]mergeable, len(docs))
-	c, err := m.CollectionLocked(m.Command.Full)
+	c, err := m.x.Collection(m.x.Command.Full)
 	if err != nil {
 		return err
 	}
@@ -274,15 +280,15 @@ func (m *merge) allLocked(docs [][]byte) error {
 		by = nil
 	}
 	for i, doc := range docs {
-		if err := m.UnitLocked(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
+		if err := m.x.Unit(nil, func() error { return m.prepare(&list[i], doc, by.Rule()) }); err != nil {
 			return err
 		}
 	}
 	var first error
 	for i := range list {
 		one := merging{doc: list[i].doc, there: call.Criteria{Filter: list[i].filter}}
-		err := m.UnitLocked(m.notes, func() error { return m.oneLocked(&one) })
-		if m.Evaluation.Ended != nil {
+		err := m.x.Unit(m.notes, func() error { return m.mergeOne(&one) })
+		if m.x.Evaluation.Ended != nil {
 			return err
 		}
 		first = cmp.Or(first, err)
@@ -319,9 +325,9 @@ func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
 	return r.filter.ParseCollated(wire.EndDocument(filter, at), query.Hooks{}, by)
 }
 
-func (m *merge) oneLocked(r *merging) error {
+func (m *merge) mergeOne(r *merging) error {
 	var match call.Found
-	err := m.FindLocked("update", &r.there, func(there *store.Record) bool {
+	err := m.x.EachMatch("update", &r.there, func(there *store.Record) bool {
 		match = call.Found{Key: there.Key, Doc: there.Doc}
 		return false
 	})
@@ -329,14 +335,14 @@ func (m *merge) oneLocked(r *merging) error {
 	case err != nil:
 		return err
 	case m.WhenMatched == "fail":
-		return m.insertNewLocked(r, match.Doc != nil)
+		return m.insertNew(r, match.Doc != nil)
 	case match.Doc != nil:
-		if err := m.refusedLocked(r); err != nil {
+		if err := m.refused(r); err != nil {
 			return err
 		}
-		return m.explain(m.changeLocked(r, &match), true)
+		return m.explain(m.change(r, &match), true)
 	case m.WhenNotMatched == "insert":
-		return m.explain(m.insertLocked(r), m.WhenMatched == "pipeline")
+		return m.explain(m.insert(r), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
 		return mongoerr.Errorf(13113,
 			"$merge could not find a matching document in the target collection for at least one document in the source collection")
@@ -344,16 +350,16 @@ func (m *merge) oneLocked(r *merging) error {
 	return nil
 }
 
-func (m *merge) insertLocked(r *merging) error {
+func (m *merge) insert(r *merging) error {
 	if r.insertion.doc == nil {
-		r.insertion = prepareInsertion(m.Call, r.doc)
+		r.insertion = prepareInsertion(m.x.Call, r.doc)
 	}
-	return insertResultLocked(m.Call, &r.insertion, m.notes[0])
+	return insertResult(m.x, &r.insertion, m.notes[0])
 }
 
-// insertNewLocked inserts a result that must not be there.
-func (m *merge) insertNewLocked(r *merging, matched bool) error {
-	err := m.insertLocked(r)
+// insertNew inserts a result that must not be there.
+func (m *merge) insertNew(r *merging, matched bool) error {
+	err := m.insert(r)
 	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 		return err
 	}
@@ -363,8 +369,8 @@ func (m *merge) insertNewLocked(r *merging, matched bool) error {
 	return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
 }
 
-// changeLocked does to a stored document what the stage says.
-func (m *merge) changeLocked(r *merging, match *call.Found) (err error) {
+// change does to a stored document what the stage says.
+func (m *merge) change(r *merging, match *call.Found) (err error) {
 	if r.update == nil {
 		r.update, err = m.updateOf(r.doc)
 	}
@@ -373,14 +379,14 @@ func (m *merge) changeLocked(r *merging, match *call.Found) (err error) {
 		return err
 	}
 	match.Match.Vars = m.vars
-	after, err := applyLocked(m.Call, match, u)
+	after, err := updatedDocument(m.x, match, u)
 	if err != nil || bytes.Equal(after, match.Doc) {
 		return err
 	}
-	if err := m.AdmissibleLocked(match.Key, after, false); err != nil {
+	if err := m.x.Admissible(match.Key, after, false); err != nil {
 		return err
 	}
-	return m.StoreLocked(match.Replaced(after, u), -1, m.notes[0])
+	return m.x.Store(match.Replaced(after, u), -1, m.notes[0])
 }
 
 // updateOf returns the update that a result stands for, nil for none.
@@ -395,17 +401,17 @@ func (m *merge) updateOf(doc []byte) (*query.Update, error) {
 	case "replace":
 		return query.Replace(doc), nil
 	}
-	c := m.Context()
+	c := m.x.Context()
 	return query.Transform(func(there []byte, vars any) ([]byte, error) { return m.Apply(c, vars, there, doc) }), nil
 }
 
-// refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
-func (m *merge) refusedLocked(r *merging) error {
-	c, err := m.CollectionLocked(m.Command.Full)
-	if err != nil || c == nil || c.Def.Options.Filter == nil || m.Command.Bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+// refused returns why a result could not be inserted if there were none to match it: then it is not merged either.
+func (m *merge) refused(r *merging) error {
+	c, err := m.x.Collection(m.x.Command.Full)
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.x.Command.Bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err
 	}
-	return m.Validate(&c.Def.Options, nil, r.doc)
+	return m.x.Validate(&c.Def.Options, nil, r.doc)
 }
 
 // explain says what an error means for the stage; updating says whether also a refused document was one during an update.
@@ -415,7 +421,7 @@ func (m *merge) explain(err error, updating bool) error {
 	}
 	code := mongoerr.CodeOf(err)
 	if code != mongoerr.DocumentValidationFailure || updating {
-		err = m.Executing("update", err)
+		err = m.x.Executing("update", err)
 	}
 	switch code {
 	case mongoerr.DuplicateKey:

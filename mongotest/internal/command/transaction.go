@@ -61,12 +61,14 @@ func endTransaction(x *call.Call, end func(t *replica.Transaction) error) error 
 	if !x.InTransaction() {
 		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.Command.Name)
 	}
-	rs, m := x.Client.Cluster, x.Client.Member
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	err := x.PrimaryLocked()
+	return call.WithLock(x, func(x call.Locked) error { return endRunning(x, end) })
+}
+
+func endRunning(x call.Locked, end func(t *replica.Transaction) error) error {
+	m := x.Client.Member
+	err := x.CheckPrimary()
 	if err == nil && x.Command.Name == "commitTransaction" {
-		err = x.AwaitUnlockLocked()
+		err = x.AwaitUnlock()
 	}
 	if x.Result.Term = m.Term; err != nil {
 		return err

@@ -47,7 +47,7 @@ func cmdUpdate(x *call.Call) error {
 			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
-	if err := x.WriteStatements(len(list), ordered, func(i int, o *call.Outcome) bool { return updateOneLocked(x, &list[i], i, o) }); err != nil {
+	if err := x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return updateOne(x, &list[i], i, o) }); err != nil {
 		return err
 	}
 	for i := range list {
@@ -176,11 +176,11 @@ func (s *updateStatement) supply(constants []byte) error {
 	return nil
 }
 
-// updateOneLocked executes one statement and reports whether it went well.
-func updateOneLocked(x *call.Call, s *updateStatement, i int, o *call.Outcome) bool {
+// updateOne executes one statement and reports whether it went well.
+func updateOne(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
 	note := x.Result.Entries[i]
 	stmt := note.StatementID
-	if e := x.ExecutedBeforeLocked(note, o); e != nil {
+	if e := x.ExecutedBefore(note, o); e != nil {
 		if e.Before == nil {
 			o.Upserted = append(o.Upserted, call.Upserted{Index: i, ID: query.Lookup(e.After, "_id")})
 		} else {
@@ -190,9 +190,9 @@ func updateOneLocked(x *call.Call, s *updateStatement, i int, o *call.Outcome) b
 	}
 	err := s.err
 	if err != nil {
-		err = refuseLocked(x, err, s.upsert)
+		err = refuse(x, err, s.upsert)
 	} else {
-		err = matchAndUpdateLocked(x, s, i, stmt, note, o)
+		err = matchAndUpdate(x, s, i, stmt, note, o)
 	}
 	if err != nil {
 		o.Fail(i, note, err)
@@ -200,39 +200,39 @@ func updateOneLocked(x *call.Call, s *updateStatement, i int, o *call.Outcome) b
 	return err == nil
 }
 
-func matchAndUpdateLocked(x *call.Call, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
-	if err := updatableLocked(x, s.multi); err != nil {
+func matchAndUpdate(x call.Locked, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
+	if err := checkUpdatable(x, s.multi); err != nil {
 		return err
 	}
 	if s.multi {
-		return updateManyLocked(x, s, i, stmt, note, o)
+		return updateMany(x, s, i, stmt, note, o)
 	}
-	f, err := x.FirstLocked("update", &s.Criteria)
+	f, err := x.First("update", &s.Criteria)
 	switch {
 	case err != nil:
 		return err
 	case f.Doc == nil:
-		return upsertStatementLocked(x, s, i, stmt, note, o)
+		return upsertStatement(x, s, i, stmt, note, o)
 	}
-	changed, err := updateFoundLocked(x, s, &f, stmt, note)
+	changed, err := updateFound(x, s, &f, stmt, note)
 	if err == nil {
 		o.Updated(changed)
 	}
 	return err
 }
 
-// updateManyLocked updates all documents that match. If it fails, the updates before remain, and are not counted.
-func updateManyLocked(x *call.Call, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
-	w := x.FindManyLocked("update", &s.Criteria, s.upsert)
+// updateMany updates all documents that match. If it fails, the updates before remain, and are not counted.
+func updateMany(x call.Locked, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
+	w := x.FindMany("update", &s.Criteria, s.upsert)
 	if x.Evaluation.Paused() {
 		return w.Err // it is executed again
 	}
 	if w.List.Pieces == nil && w.Err == nil {
-		return upsertStatementLocked(x, s, i, stmt, note, o)
+		return upsertStatement(x, s, i, stmt, note, o)
 	}
 	var done call.Outcome
-	err := w.EachLocked(note, func(f *call.Found) error {
-		changed, err := updateFoundLocked(x, s, f, stmt, note)
+	err := w.Each(note, func(f *call.Found) error {
+		changed, err := updateFound(x, s, f, stmt, note)
 		if err == nil {
 			done.Updated(changed)
 		}
@@ -244,12 +244,12 @@ func updateManyLocked(x *call.Call, s *updateStatement, i int, stmt int32, note 
 	return err
 }
 
-// upsertStatementLocked inserts a document for a statement that found none, if it is an upsert.
-func upsertStatementLocked(x *call.Call, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
+// upsertStatement inserts a document for a statement that found none, if it is an upsert.
+func upsertStatement(x call.Locked, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
 	if !s.upsert {
 		return nil
 	}
-	doc, err := upsertLocked(x, "update", s.insert, &s.Criteria, stmt, note)
+	doc, err := upsert(x, "update", s.insert, &s.Criteria, stmt, note)
 	if err != nil {
 		return err
 	}
@@ -258,24 +258,24 @@ func upsertStatementLocked(x *call.Call, s *updateStatement, i int, stmt int32, 
 	return nil
 }
 
-// updateFoundLocked updates a document that was found and reports whether that changed it.
-func updateFoundLocked(x *call.Call, s *updateStatement, f *call.Found, stmt int32, note *journal.Entry) (changed bool, err error) {
-	after, err := applyLocked(x, f, s.update)
+// updateFound updates a document that was found and reports whether that changed it.
+func updateFound(x call.Locked, s *updateStatement, f *call.Found, stmt int32, note *journal.Entry) (changed bool, err error) {
+	after, err := updatedDocument(x, f, s.update)
 	if changed = err == nil && &after[0] != &f.Doc[0]; changed {
-		err = x.AdmissibleLocked(f.Key, after, false)
+		err = x.Admissible(f.Key, after, false)
 	}
 	if err != nil {
 		return false, x.Executing("update", err)
 	}
 	if changed {
-		err = x.StoreLocked(f.Replaced(after, s.update), stmt, note)
+		err = x.Store(f.Replaced(after, s.update), stmt, note)
 	}
 	return changed, err
 }
 
-// applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
-func applyLocked(x *call.Call, f *call.Found, u *query.Update) ([]byte, error) {
-	return x.MemoizedLocked(call.MemoKey{By: u, Doc: &f.Doc[0]}, func() ([]byte, error) { return apply(x, f, u) })
+// updatedDocument applies an update to a document that was found. "$" stands for the array's element that it matched by.
+func updatedDocument(x call.Locked, f *call.Found, u *query.Update) ([]byte, error) {
+	return x.Memoized(call.MemoKey{By: u, Doc: &f.Doc[0]}, func() ([]byte, error) { return apply(x.Call, f, u) })
 }
 
 func apply(x *call.Call, f *call.Found, u *query.Update) ([]byte, error) {
@@ -287,12 +287,12 @@ func apply(x *call.Call, f *call.Found, u *query.Update) ([]byte, error) {
 	return after, err
 }
 
-// refuseLocked returns why a write is refused. That its namespace is a view is checked before errors of the language in it,
+// refuse returns why a write is refused. That its namespace is a view is checked before errors of the language in it,
 // and by then the real server has made the collection that an upsert writes into.
-func refuseLocked(x *call.Call, why error, upsert bool) error {
-	_, err := x.Client.Member.StoredLocked(x.Command.Full)
+func refuse(x call.Locked, why error, upsert bool) error {
+	_, err := x.Stored(x.Command.Full)
 	if err == nil && upsert {
-		err = makeForUpsertLocked(x)
+		err = makeForUpsert(x)
 	}
 	if err != nil {
 		return err
@@ -300,21 +300,21 @@ func refuseLocked(x *call.Call, why error, upsert bool) error {
 	return why
 }
 
-// makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
-func makeForUpsertLocked(x *call.Call) error {
+// makeForUpsert makes the collection that an upsert writes into. It stays, even if there is no document for it.
+func makeForUpsert(x call.Locked) error {
 	if x.Client.Member.Data.Collections[x.Command.Full] != nil || x.Result.Within != nil {
 		return nil
 	}
-	_, err := x.MakeLocked(x.Command.Full)
+	_, err := x.Make(x.Command.Full)
 	return err
 }
 
-// upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
-func upsertLocked(x *call.Call, command string, u *query.Update, q *call.Criteria, stmt int32, note *journal.Entry) ([]byte, error) {
-	if err := makeForUpsertLocked(x); err != nil {
+// upsert inserts what an upsert makes of its filter and update, and returns the new document.
+func upsert(x call.Locked, command string, u *query.Update, q *call.Criteria, stmt int32, note *journal.Entry) ([]byte, error) {
+	if err := makeForUpsert(x); err != nil {
 		return nil, err
 	}
-	doc, err := x.MemoizedLocked(call.MemoKey{By: u}, func() ([]byte, error) {
+	doc, err := x.Memoized(call.MemoKey{By: u}, func() ([]byte, error) {
 		x.Result.Match = query.Matching{Vars: q.Vars, Work: x.Work()}
 		return u.Upsert(&q.Filter, query.Env{Now: time.Now(), Match: &x.Result.Match})
 	})
@@ -326,20 +326,20 @@ func upsertLocked(x *call.Call, command string, u *query.Update, q *call.Criteri
 	}
 	doc, key, err := store.Prepared(doc)
 	if err == nil {
-		key, err = keyLocked(x, key, doc)
+		key, err = keyOf(x, key, doc)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := x.AdmissibleLocked(key, doc, true); err != nil {
+	if err := x.Admissible(key, doc, true); err != nil {
 		return nil, x.Executing(command, err)
 	}
-	return doc, x.StoreLocked(&store.Entry{Op: store.Put, Key: key, After: doc}, stmt, note)
+	return doc, x.Store(&store.Entry{Op: store.Put, Key: key, After: doc}, stmt, note)
 }
 
-// updatableLocked returns why an update is not executed if it is one of a time-series collection.
-func updatableLocked(x *call.Call, multi bool) error {
-	c, err := x.CollectionLocked(x.Command.Full)
+// checkUpdatable returns why an update is not executed if it is one of a time-series collection.
+func checkUpdatable(x call.Locked, multi bool) error {
+	c, err := x.Collection(x.Command.Full)
 	switch {
 	case err != nil || c == nil || c.Def.Options.Timeseries == nil:
 		return err

@@ -17,19 +17,17 @@ func cmdValidate(x *call.Call) error {
 	if err := checkValidate(x); err != nil {
 		return err
 	}
-	if err := x.Reading(); err != nil {
-		return err
-	}
-	defer x.Client.Set.Unlock()
-	c, err := x.Client.Member.StoredLocked(x.Command.Full)
-	if err != nil {
-		return err
-	}
-	if c == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.Command.Full)
-	}
-	x.Result.Out = c.AppendValidation(x.Result.Out, x.Command.Full)
-	return nil
+	return x.Reading(func(x call.Locked) error {
+		c, err := x.Stored(x.Command.Full)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.Command.Full)
+		}
+		x.Result.Out = c.AppendValidation(x.Result.Out, x.Command.Full)
+		return nil
+	})
 }
 
 // checkValidate refuses options of validate that do not go together. The real server ignores fields that it does not know.

@@ -17,28 +17,28 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/views/
 
-// inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
-func inputOfViewLocked(x *call.Call, a *aggregation) (input, error) {
-	view, err := x.LookupLocked(x.Command.Full)
+// inputOfView settles what the first stage of a command gets on the view that its namespace is.
+func inputOfView(x call.Locked, a *aggregation) (input, error) {
+	view, err := x.Lookup(x.Command.Full)
 	if err == nil {
 		err = a.Fits(view)
 	}
 	if err != nil {
 		return input{}, err
 	}
-	ns, stages, err := x.ResolveLocked(x.Command.Full)
+	ns, stages, err := x.Resolve(x.Command.Full)
 	if err != nil {
 		return input{}, err
 	}
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(pipelineOptions(x, x.Command.DB, coll)); err != nil {
+	if err := on.parse(pipelineOptions(x.Call, x.Command.DB, coll)); err != nil {
 		return input{}, err
 	}
 	full := x.Command.Full
 	x.Command.Full, x.Result.OnView = ns, false
-	in, err := inputLocked(x, &on)
+	in, err := ownInput(x, &on)
 	x.Command.Full = full
 	return in, err
 }
@@ -147,19 +147,25 @@ func (s *source) read(ns string) (contents, error) {
 
 // viewOf returns the collection that a namespace shows, and the stages that make a view of it.
 func viewOf(x *call.Call, ns string) (view store.View, found contents, err error) {
-	x.Client.Set.Lock()
-	defer x.Client.Set.Unlock()
-	c, err := x.LookupLocked(ns)
+	err = call.WithLock(x, func(x call.Locked) (err error) {
+		view, found, err = contentsOf(x, ns)
+		return err
+	})
+	return view, found, err
+}
+
+func contentsOf(x call.Locked, ns string) (view store.View, found contents, err error) {
+	c, err := x.Lookup(ns)
 	if err != nil {
 		return view, found, err
 	}
 	if c != nil {
 		found.collation = c.Def.Options.Collation.Rule()
 	}
-	if ns, found.stages, err = x.ResolveLocked(ns); err != nil {
+	if ns, found.stages, err = x.Resolve(ns); err != nil {
 		return view, found, err
 	}
-	c, err = x.LookupLocked(ns)
+	c, err = x.Lookup(ns)
 	return c.Frozen(), found, err
 }
 

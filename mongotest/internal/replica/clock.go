@@ -18,5 +18,12 @@ func (rs *Set) ClusterTime() store.Timestamp {
 	return store.Timestamp(max(rs.Clock.Load(), rs.ClientClusterTime.Load()))
 }
 
+// AdvanceClusterTime notes a cluster time that a client knows from elsewhere.
+func (rs *Set) AdvanceClusterTime(t store.Timestamp) {
+	rs.Lock()
+	defer rs.Unlock()
+	rs.ClientClusterTime.Store(max(rs.ClientClusterTime.Load(), uint64(t)))
+}
+
 // Now returns the first timestamp of the current second.
 func Now() store.Timestamp { return store.Timestamp(time.Now().Unix()) << 32 }

@@ -67,6 +67,13 @@ func (w *Waiter) wait(stop <-chan struct{}, limit time.Duration) error {
 	}
 }
 
+// Changed is ChangedLocked for callers without the mutex.
+func (rs *Set) Changed() {
+	rs.Lock()
+	defer rs.Unlock()
+	rs.ChangedLocked()
+}
+
 // ChangedLocked ends the waits whose condition holds now.
 func (rs *Set) ChangedLocked() {
 	kept := rs.waiters[:0]
