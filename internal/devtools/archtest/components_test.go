@@ -23,7 +23,7 @@ const (
 	mostKnotLines     = 5000
 	mostMethods       = 106
 	mostMutexFuncs    = 39
-	mostFilesOfFolder = 77
+	mostFilesOfFolder = 60
 	mostCallFields    = 40
 )
 

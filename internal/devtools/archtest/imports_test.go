@@ -44,7 +44,10 @@ var levels = []level{
 	{"below the test servers", []string{
 		"couchbasetest/internal/store", "mongotest/internal/account", "mongotest/internal/query", "mongotest/internal/version",
 	}},
-	{"below the test servers", []string{"mongotest/internal/collation", "mongotest/internal/fields", "mongotest/internal/javascript", "mongotest/internal/parameter"}},
+	{"below the test servers", []string{
+		"mongotest/internal/collation", "mongotest/internal/datetext", "mongotest/internal/decimal", "mongotest/internal/fields", "mongotest/internal/javascript",
+		"mongotest/internal/ordered", "mongotest/internal/parameter", "mongotest/internal/textfind",
+	}},
 	{"below the test servers", []string{
 		"mongotest/internal/expr", "mongotest/internal/failpoint", "mongotest/internal/permission", "mongotest/internal/setconfig", "mongotest/internal/stableapi",
 	}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/ordered"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -32,39 +33,39 @@ func (s *some) result() Value { return array(s.values) }
 type extremes struct {
 	n    int
 	sign int // 1 for the least, -1 for the greatest
-	heap heap
+	heap ordered.Heap
 }
 
 func (e *extremes) collate(c query.Collation) {
-	e.heap.less = func(a, b Value) bool { return query.CompareBy(c, a, b)*e.sign < 0 }
+	e.heap.Less = func(a, b Value) bool { return query.CompareBy(c, a, b)*e.sign < 0 }
 }
 
 func (e *extremes) add(v Value) error {
 	switch {
 	case v.IsNullish():
 		return nil
-	case len(e.heap.values) == e.n:
-		if !e.heap.less(v, e.heap.values[0]) {
+	case len(e.heap.Values) == e.n:
+		if !e.heap.Less(v, e.heap.Values[0]) {
 			return nil
 		}
-		e.heap.pop(e.n)
-		e.heap.values = e.heap.values[:e.n-1]
+		e.heap.Pop(e.n)
+		e.heap.Values = e.heap.Values[:e.n-1]
 	}
-	e.heap.push(v)
+	e.heap.Push(v)
 	return nil
 }
 
 func (e *extremes) result() Value {
-	h := heap{slices.Clone(e.heap.values), e.heap.less}
-	return array(h.sort())
+	h := ordered.Heap{Values: slices.Clone(e.heap.Values), Less: e.heap.Less}
+	return array(h.Sort())
 }
 
 func newSome(name string, n int) collector {
 	switch name {
 	case "$minN":
-		return &extremes{n, 1, heap{less: func(a, b Value) bool { return query.Compare(a, b) < 0 }}}
+		return &extremes{n, 1, ordered.Heap{Less: func(a, b Value) bool { return query.Compare(a, b) < 0 }}}
 	case "$maxN":
-		return &extremes{n, -1, heap{less: func(a, b Value) bool { return query.Compare(a, b) > 0 }}}
+		return &extremes{n, -1, ordered.Heap{Less: func(a, b Value) bool { return query.Compare(a, b) > 0 }}}
 	}
 	return &some{n: n, last: name == "$lastN"}
 }

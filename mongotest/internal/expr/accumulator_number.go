@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -15,7 +16,7 @@ type sum struct {
 	count   int64
 	widest  bson.Type
 	exact   exactSum
-	decimal decimal
+	decimal decimal.Number
 }
 
 var width = map[bson.Type]int{bson.TypeInt32: 1, bson.TypeInt64: 2, bson.TypeDouble: 3, bson.TypeDecimal128: 4}
@@ -32,7 +33,7 @@ func (s *sum) add(v Value) error {
 	case bson.TypeDouble:
 		s.exact.add(v.AsFloat64())
 	case bson.TypeDecimal128:
-		s.addDecimal(decimalOf(v))
+		s.addDecimal(decimal.Of(v))
 	case bson.TypeInt64:
 		s.exact.addLong(v.AsInt64())
 	default:
@@ -41,19 +42,19 @@ func (s *sum) add(v Value) error {
 	return nil
 }
 
-func (s *sum) addDecimal(d decimal) {
-	if s.decimal.coef == nil && s.decimal.form == finite {
-		s.decimal.coef = bigZero
+func (s *sum) addDecimal(d decimal.Number) {
+	if s.decimal.Coef == nil && s.decimal.Form == decimal.Finite {
+		s.decimal.Coef = decimal.BigZero
 	}
-	s.decimal = s.decimal.add(d)
+	s.decimal = s.decimal.Add(d)
 }
 
 // asDecimal returns the sum as a decimal.
-func (s *sum) asDecimal() decimal {
-	if s.decimal.coef == nil && s.decimal.form == finite {
-		s.decimal.coef = bigZero
+func (s *sum) asDecimal() decimal.Number {
+	if s.decimal.Coef == nil && s.decimal.Form == decimal.Finite {
+		s.decimal.Coef = decimal.BigZero
 	}
-	return s.decimal.add(s.exact.decimal())
+	return s.decimal.Add(s.exact.decimal())
 }
 
 func (s *sum) result() Value {
@@ -61,9 +62,9 @@ func (s *sum) result() Value {
 	case s.mean && s.count == 0:
 		return null
 	case s.widest == bson.TypeDecimal128 && s.mean:
-		return s.asDecimal().divide(decimalInt(s.count)).value()
+		return s.asDecimal().Divide(decimal.Int(s.count)).Value()
 	case s.widest == bson.TypeDecimal128:
-		return s.asDecimal().value()
+		return s.asDecimal().Value()
 	case s.mean:
 		return query.Double(s.exact.sum / float64(s.count))
 	case s.widest == bson.TypeDouble:

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -16,10 +17,10 @@ var arithmeticOperators = []operator{
 	{name: "$divide", min: 2, max: 2, rightFirst: true, apply: divide},
 	{name: "$mod", min: 2, max: 2, rightFirst: true, apply: mod},
 	numeric("$abs", abs),
-	numeric("$ceil", wholeNumber(math.Ceil, up)),
-	numeric("$floor", wholeNumber(math.Floor, down)),
-	{name: "$round", min: 1, max: 2, lazy: rounded("$round", halfEven, math.RoundToEven)},
-	{name: "$trunc", min: 1, max: 2, lazy: rounded("$trunc", towardZero, math.Trunc)},
+	numeric("$ceil", wholeNumber(math.Ceil, decimal.Up)),
+	numeric("$floor", wholeNumber(math.Floor, decimal.Down)),
+	{name: "$round", min: 1, max: 2, lazy: rounded("$round", decimal.HalfEven, math.RoundToEven)},
+	{name: "$trunc", min: 1, max: 2, lazy: rounded("$trunc", decimal.TowardZero, math.Trunc)},
 	{name: "$sigmoid", parse: parseSigmoid},
 }
 
@@ -80,11 +81,11 @@ func milliseconds(v Value) (int64, bool) {
 		f := math.Round(v.AsFloat64())
 		return int64(f), f >= -1<<63 && f < 1<<63
 	case isDecimal(v):
-		d := decimalOf(v).quantize(0, halfEven)
-		if d.form != finite || !d.signed(0).IsInt64() {
+		d := decimal.Of(v).Quantize(0, decimal.HalfEven)
+		if d.Form != decimal.Finite || !d.Signed(0).IsInt64() {
 			return 0, false
 		}
-		return d.signed(0).Int64(), true
+		return d.Signed(0).Int64(), true
 	}
 	return v.AsInt64(), true
 }
@@ -97,7 +98,7 @@ func double(result float64, a, b Value) Value {
 func addNumbers(a, b Value) Value {
 	switch {
 	case isDecimal(a) || isDecimal(b):
-		return decimalOf(a).add(decimalOf(b)).value()
+		return decimal.Of(a).Add(decimal.Of(b)).Value()
 	case isDouble(a) || isDouble(b):
 		return double(a.AsFloat64()+b.AsFloat64(), b, a)
 	}
@@ -114,7 +115,7 @@ func multiplyStep(total, v Value) (Value, error) {
 	}
 	switch {
 	case isDecimal(total) || isDecimal(v):
-		return decimalOf(total).multiply(decimalOf(v)).value(), nil
+		return decimal.Of(total).Multiply(decimal.Of(v)).Value(), nil
 	case isDouble(total) || isDouble(v):
 		return double(total.AsFloat64()*v.AsFloat64(), v, total), nil
 	}
@@ -139,7 +140,7 @@ func subtract(args []Value) (Value, error) {
 	case !a.IsNumber() || !b.IsNumber():
 		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "can't $subtract %s from %s", typeName(b), typeName(a))
 	case isDecimal(a) || isDecimal(b):
-		return decimalOf(a).subtract(decimalOf(b)).value(), nil
+		return decimal.Of(a).Subtract(decimal.Of(b)).Value(), nil
 	case isDouble(a) || isDouble(b):
 		return double(a.AsFloat64()-b.AsFloat64(), a, b), nil
 	}
@@ -158,7 +159,7 @@ func divide(args []Value) (Value, error) {
 			return missing, mongoerr.Errorf(mongoerr.BadValue, "can't $divide by zero")
 		}
 		if isDecimal(a) || isDecimal(b) {
-			return decimalOf(a).divide(decimalOf(b)).value(), nil
+			return decimal.Of(a).Divide(decimal.Of(b)).Value(), nil
 		}
 		return double(a.AsFloat64()/b.AsFloat64(), a, b), nil
 	case a.IsNullish() || b.IsNullish():
@@ -185,7 +186,7 @@ func modNumbers(a, b Value) (Value, error) {
 		if !truth(b) {
 			return missing, mongoerr.Errorf(5733415, "can't $mod by zero")
 		}
-		return decimalOf(a).remainder(decimalOf(b)).value(), nil
+		return decimal.Of(a).Remainder(decimal.Of(b)).Value(), nil
 	case !truth(b):
 		return missing, zero
 	case isDouble(a) || isDouble(b):
@@ -215,7 +216,7 @@ func abs(v Value) (Value, error) {
 	case isDouble(v):
 		return query.Double(math.Abs(v.AsFloat64())), nil
 	case isDecimal(v):
-		return decimalOf(v).abs().value(), nil
+		return decimal.Of(v).Abs().Value(), nil
 	}
 	n := v.AsInt64()
 	if n == math.MinInt64 {
@@ -224,17 +225,17 @@ func abs(v Value) (Value, error) {
 	return integerValue(max(n, -n), isLong(v)), nil
 }
 
-func wholeNumber(double func(float64) float64, mode rounding) func(Value) (Value, error) {
+func wholeNumber(double func(float64) float64, mode decimal.Rounding) func(Value) (Value, error) {
 	return func(v Value) (Value, error) {
 		switch {
 		case isDouble(v):
 			return query.Double(double(v.AsFloat64())), nil
 		case isDecimal(v):
-			d := decimalOf(v)
-			if d.form == infinite {
-				return nan.value(), nil
+			d := decimal.Of(v)
+			if d.Form == decimal.Infinite {
+				return decimal.NaN.Value(), nil
 			}
-			return d.quantize(0, mode).value(), nil
+			return d.Quantize(0, mode).Value(), nil
 		}
 		return v, nil
 	}

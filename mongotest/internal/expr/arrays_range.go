@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -55,7 +56,7 @@ func rangeBound(v Value, code int32, wrongType, what string) (int, error) {
 func steps(start, end, step int) (Value, error) {
 	count := 0
 	if (end-start)*step > 0 {
-		count = (end-start-sign(step < 0))/step + 1
+		count = (end-start-decimal.Sign(step < 0))/step + 1
 	}
 	if size := 40 + 16*((end-start)/step); size > maxRange {
 		return missing, mongoerr.Errorf(mongoerr.ExceededMemoryLimit,

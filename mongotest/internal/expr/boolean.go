@@ -1,5 +1,7 @@
 package expr
 
+import "github.com/holdfast-db/holdfast/mongotest/internal/query"
+
 var booleanOperators = []operator{
 	{name: "$and", max: -1, lazy: and, optimize: decided(false)},
 	{name: "$or", max: -1, lazy: or, optimize: decided(true)},
@@ -37,4 +39,22 @@ func firstThatIs(env *Env, args []Expression, wanted bool) (Value, error) {
 		}
 	}
 	return boolean(!wanted), nil
+}
+
+var comparisonOperators = []operator{
+	{name: "$cmp", min: 2, max: 2, rightFirst: true, long: func(env *Env, args []Value) (Value, error) {
+		return query.Int32(int32(env.compare(args[0], args[1]))), nil
+	}},
+	compared("$eq", func(c int) bool { return c == 0 }),
+	compared("$ne", func(c int) bool { return c != 0 }),
+	compared("$gt", func(c int) bool { return c > 0 }),
+	compared("$gte", func(c int) bool { return c >= 0 }),
+	compared("$lt", func(c int) bool { return c < 0 }),
+	compared("$lte", func(c int) bool { return c <= 0 }),
+}
+
+func compared(name string, holds func(c int) bool) operator {
+	return operator{name: name, min: 2, max: 2, rightFirst: true, long: func(env *Env, args []Value) (Value, error) {
+		return boolean(holds(env.compare(args[0], args[1]))), nil
+	}}
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/version"
@@ -294,7 +295,7 @@ func toInteger(v Value, how target) (Value, error) {
 
 func checkFinite(v Value) error {
 	switch f := v.AsFloat64(); {
-	case isDecimal(v) && decimalOf(v).form == finite:
+	case isDecimal(v) && decimal.Of(v).Form == decimal.Finite:
 	case math.IsNaN(f):
 		return mongoerr.Errorf(mongoerr.ConversionFailure, "Attempt to convert NaN value to integer type %s", withoutOnError)
 	case math.IsInf(f, 0):
@@ -309,11 +310,11 @@ func wholePart(v Value) (int64, bool) {
 		f := math.Trunc(v.AsFloat64())
 		return int64(f), f >= -1<<63 && f < 1<<63
 	}
-	d := decimalOf(v)
-	if d.form != finite || d.exp > 20 && !d.isZero() {
+	d := decimal.Of(v)
+	if d.Form != decimal.Finite || d.Exp > 20 && !d.IsZero() {
 		return 0, false
 	}
-	n := d.integral(towardZero).signed(min(0, d.integral(towardZero).exp))
+	n := d.Integral(decimal.TowardZero).Signed(min(0, d.Integral(decimal.TowardZero).Exp))
 	return n.Int64(), n.IsInt64()
 }
 
@@ -323,7 +324,7 @@ func toDouble(v Value, how target) (Value, error) {
 		return query.Double(float64(v.Data[0])), nil
 	case bson.TypeDecimal128:
 		f := v.AsFloat64()
-		if d := decimalOf(v); d.form == finite && (math.IsInf(f, 0) || f == 0 && !d.isZero()) {
+		if d := decimal.Of(v); d.Form == decimal.Finite && (math.IsInf(f, 0) || f == 0 && !d.IsZero()) {
 			return missing, overflowing(v)
 		}
 		return query.Double(f), nil
@@ -340,9 +341,9 @@ func toDouble(v Value, how target) (Value, error) {
 func toDecimal(v Value, how target) (Value, error) {
 	switch v.Type {
 	case bson.TypeBoolean:
-		return decimalInt(int64(v.Data[0])).value(), nil
+		return decimal.Int(int64(v.Data[0])).Value(), nil
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDateTime:
-		return decimalOf(v).value(), nil
+		return decimal.Of(v).Value(), nil
 	case bson.TypeDecimal128:
 		return v, nil
 	case bson.TypeString:

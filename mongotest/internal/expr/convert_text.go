@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -93,25 +94,25 @@ func parseDecimalText(s string) (Value, error) {
 	if err := hexadecimal(s); err != nil {
 		return missing, err
 	}
-	d, ok := parseDecimal(s)
+	d, ok := decimal.Parse(s)
 	switch {
 	case s == "":
 		return missing, notANumberText("number", s, "Empty string")
 	case !ok:
 		return missing, notANumberText("number", s, "Failed to parse string to decimal")
-	case d.form != finite:
-		return d.value(), nil
+	case d.Form != decimal.Finite:
+		return d.Value(), nil
 	}
-	if over := d.digits() - decimalDigits; over > 0 {
-		d = d.drop(over, towardZero)
+	if over := d.Digits() - decimal.Digits; over > 0 {
+		d = d.Drop(over, decimal.TowardZero)
 	}
 	switch {
-	case d.fit().form != finite:
+	case d.Fit().Form != decimal.Finite:
 		return missing, notANumberText("number", s, "Conversion from string to decimal would overflow")
-	case d.fit().compare(d) != 0:
+	case d.Fit().Compare(d) != 0:
 		return missing, notANumberText("number", s, "Conversion from string to decimal would underflow")
 	}
-	return d.value(), nil
+	return d.Value(), nil
 }
 
 func toObjectID(v Value, how target) (Value, error) {

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/datetext"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -21,7 +22,7 @@ var dateOperators = []operator{
 	datePart("$week", sundayWeek),
 	datePart("$isoWeek", isoWeek),
 	longPart("$isoWeekYear", isoWeekYear),
-	datePart("$isoDayOfWeek", isoDayOfWeek),
+	datePart("$isoDayOfWeek", datetext.ISODayOfWeek),
 	datePart("$hour", time.Time.Hour),
 	datePart("$minute", time.Time.Minute),
 	datePart("$second", time.Time.Second),
@@ -30,9 +31,8 @@ var dateOperators = []operator{
 	{name: "$tsIncrement", min: 1, max: 1, apply: timestampPart("$tsIncrement", 5687302, 0)},
 }
 
-func sundayWeek(t time.Time) int   { return (t.YearDay() - 1 + 7 - int(t.Weekday())) / 7 }
-func isoDayOfWeek(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
-func millisecond(t time.Time) int  { return t.Nanosecond() / 1e6 }
+func sundayWeek(t time.Time) int  { return (t.YearDay() - 1 + 7 - int(t.Weekday())) / 7 }
+func millisecond(t time.Time) int { return t.Nanosecond() / 1e6 }
 
 func isoWeek(t time.Time) int {
 	_, week := t.ISOWeek()

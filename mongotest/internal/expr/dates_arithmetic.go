@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/datetext"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -124,15 +125,15 @@ func addUnits(start int64, unit string, amount int64, zone *time.Location) (Valu
 	if n := unitMonths[unit]; n > 0 {
 		months := int64(year)*12 + int64(month-1) + amount*n
 		year, month = int(floorDiv(months, 12)), time.Month(floorMod(months, 12)+1)
-		day = min(day, daysIn(year, month))
+		day = min(day, datetext.DaysIn(year, month))
 	} else {
 		day += int(amount * unitDays[unit])
 	}
 	wall := time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-	if same := withOffsetOf(wall, t); shows(same, wall) { // of two such times the one with the offset that start has
+	if same := datetext.WithOffsetOf(wall, t); datetext.Shows(same, wall) { // of two such times the one with the offset that start has
 		return dateOf(same)
 	}
-	return dateOf(localTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone))
+	return dateOf(datetext.LocalTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone))
 }
 
 // dateOf returns a time as a date, if one can be as far away.
@@ -151,10 +152,6 @@ func addMilliseconds(start, amount int64) (Value, error) {
 		return missing, mongoerr.Errorf(159, "Overflow while adding %dms to %dms", amount, sum)
 	}
 	return date(sum), nil
-}
-
-func daysIn(year int, month time.Month) int {
-	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 func floorDiv(a, b int64) int64 {

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/datetext"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -155,7 +156,7 @@ func specified(t time.Time, specifier byte) string {
 	case 'U':
 		return fmt.Sprintf("%02d", sundayWeek(t))
 	case 'u':
-		return fmt.Sprint(isoDayOfWeek(t))
+		return fmt.Sprint(datetext.ISODayOfWeek(t))
 	case 'w':
 		return fmt.Sprint(int(t.Weekday()) + 1)
 	case 'b':

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/datetext"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -58,7 +59,7 @@ func parts(t time.Time, iso bool) Value {
 	if iso {
 		set("isoWeekYear", isoWeekYear(t))
 		set("isoWeek", isoWeek(t))
-		set("isoDayOfWeek", isoDayOfWeek(t))
+		set("isoDayOfWeek", datetext.ISODayOfWeek(t))
 	} else {
 		set("year", t.Year())
 		set("month", int(t.Month()))
@@ -172,9 +173,9 @@ func fromParts(n []int64, iso bool, zone *time.Location) (Value, error) {
 	}
 	month, day := time.Month(n[1]), int(n[2])
 	if iso {
-		month, day = 1, isoDay(int(n[0]), int(n[1]), int(n[2]))
+		month, day = 1, datetext.ISODay(int(n[0]), int(n[1]), int(n[2]))
 	}
-	t := localTime(int(n[0]), month, day, int(n[3]), int(n[4]), 0, 0, zone).UnixMilli()
+	t := datetext.LocalTime(int(n[0]), month, day, int(n[3]), int(n[4]), 0, 0, zone).UnixMilli()
 	total, ok := addLong(t, n[5]*1000)
 	if ok {
 		total, ok = addLong(total, n[6])
@@ -183,10 +184,4 @@ func fromParts(n []int64, iso bool, zone *time.Location) (Value, error) {
 		return missing, mongoerr.Errorf(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}
 	return date(total), nil
-}
-
-// isoDay returns the day, counted from the first of January, of a day in a week of an ISO year.
-func isoDay(year, week, day int) int {
-	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is always in the first week
-	return 4 - isoDayOfWeek(fourth) + (week-1)*7 + day
 }

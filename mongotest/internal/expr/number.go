@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -142,12 +143,12 @@ func (s *exactSum) long() (int64, bool) {
 	return 0, false
 }
 
-func (s *exactSum) decimal() decimal { return decimalExactly(s.sum).add(decimalExactly(s.lost)) }
+func (s *exactSum) decimal() decimal.Number { return decimalExactly(s.sum).Add(decimalExactly(s.lost)) }
 
 // decimalExactly keeps the 34 digits of a double, where decimalFloat keeps 15.
-func decimalExactly(f float64) decimal {
+func decimalExactly(f float64) decimal.Number {
 	if f == 0 || math.IsInf(f, 0) || math.IsNaN(f) {
-		return decimalFloat(f)
+		return decimal.FromFloat(f)
 	}
-	return exactly(f).strip(0)
+	return exactly(f).Strip(0)
 }

@@ -10,25 +10,26 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/textfind"
 )
 
 var regexOperators = []operator{
-	matcher("$regexMatch", no, func(f *search) (Value, error) {
-		found, err := f.from(0)
+	matcher("$regexMatch", no, func(f *textfind.Search) (Value, error) {
+		found, err := f.From(0)
 		return boolean(found != nil), err
 	}),
-	matcher("$regexFind", null, func(f *search) (Value, error) {
-		found, err := f.from(0)
+	matcher("$regexFind", null, func(f *textfind.Search) (Value, error) {
+		found, err := f.From(0)
 		if found == nil || err != nil {
 			return null, err
 		}
-		return match(f.s, found, utf8.RuneCountInString(f.s[:found[0]])), nil
+		return match(f.S, found, utf8.RuneCountInString(f.S[:found[0]])), nil
 	}),
 	matcher("$regexFindAll", array(nil), findAll),
 }
 
 // matcher is an operator of a string and a regular expression; none is the result where one of them is null.
-func matcher(name string, none Value, find func(*search) (Value, error)) operator {
+func matcher(name string, none Value, find func(*textfind.Search) (Value, error)) operator {
 	required := func(code int32) refusal { return refusal{code, "%[1]s requires '%[2]s' parameter"} }
 	s := signature{
 		notObject: refusal{51103, "%[1]s expects an object of named arguments but found: %[2]s"},
@@ -47,10 +48,10 @@ func matcher(name string, none Value, find func(*search) (Value, error)) operato
 			return none, nil
 		}
 		s := string(input.Text())
-		if err := checkSubject(name, s); err != nil {
+		if err := textfind.CheckSubject(name, s); err != nil {
 			return missing, err
 		}
-		return find(newSearch(name, env.Work, re, s))
+		return find(textfind.NewSearch(name, env.Work, re, s))
 	}}
 }
 
@@ -106,7 +107,7 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 
 // compile returns the regular expression of an operator.
 func compile(name, pattern, options string) (*query.Regexp, error) {
-	if fault := utf8Fault(pattern); fault != "" {
+	if fault := textfind.Utf8Fault(pattern); fault != "" {
 		return nil, mongoerr.Errorf(51111, "Invalid Regex in %s: %s", name, fault)
 	}
 	re, fault, err := query.CompileRegex(name, pattern, options)
@@ -118,24 +119,24 @@ func compile(name, pattern, options string) (*query.Regexp, error) {
 
 // findAll returns the matches in turn. One that is empty is followed by a search behind the next character. No search begins at
 // the very end, but one may find a match there.
-func findAll(f *search) (Value, error) {
+func findAll(f *textfind.Search) (Value, error) {
 	start, all := wire.BeginDocument(nil)
 	matches := 0
 	counted, before := 0, 0 // how far the characters are counted, and how many they are
-	for at := 0; at < len(f.s) || at == 0; {
-		found, err := f.from(at)
+	for at := 0; at < len(f.S) || at == 0; {
+		found, err := f.From(at)
 		if err != nil {
 			return missing, err
 		}
 		if found == nil {
 			break
 		}
-		before += utf8.RuneCountInString(f.s[counted:found[0]])
+		before += utf8.RuneCountInString(f.S[counted:found[0]])
 		counted = found[0]
-		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(matches), bson.TypeEmbeddedDocument, nil), f.s, found, before)
+		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(matches), bson.TypeEmbeddedDocument, nil), f.S, found, before)
 		matches++
 		if at = found[1]; found[0] == found[1] {
-			_, n := utf8.DecodeRuneInString(f.s[at:])
+			_, n := utf8.DecodeRuneInString(f.S[at:])
 			at += max(n, 1)
 		}
 	}
@@ -178,12 +179,12 @@ func splitRegex(env *Env, s string, by Value) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if err := checkSubject("$split", s); err != nil {
+	if err := textfind.CheckSubject("$split", s); err != nil {
 		return missing, err
 	}
 	var parts []string
 	at := 0
-	err = newSearch("$split", env.Work, re, s).all(func(found []int) bool {
+	err = textfind.NewSearch("$split", env.Work, re, s).All(func(found []int) bool {
 		parts = append(parts, s[at:found[0]])
 		for i := 2; i < len(found); i += 2 {
 			parts = append(parts, s[max(0, found[i]):max(0, found[i+1])])
@@ -200,12 +201,12 @@ func replaceRegex(env *Env, name, s string, find Value, by string, n int) (Value
 	if err != nil {
 		return missing, err
 	}
-	if err := checkSubject(name, s); err != nil {
+	if err := textfind.CheckSubject(name, s); err != nil {
 		return missing, err
 	}
 	var b strings.Builder
 	at := 0
-	err = newSearch(name, env.Work, re, s).all(func(found []int) bool {
+	err = textfind.NewSearch(name, env.Work, re, s).All(func(found []int) bool {
 		b.WriteString(s[at:found[0]])
 		b.WriteString(by)
 		at = found[1]

@@ -6,12 +6,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
 // rounded is $round and $trunc: to a place after the point, or before it where the place is negative.
-func rounded(name string, mode rounding, whole func(float64) float64) func(*Env, []Expression) (Value, error) {
+func rounded(name string, mode decimal.Rounding, whole func(float64) float64) func(*Env, []Expression) (Value, error) {
 	return func(env *Env, args []Expression) (Value, error) {
 		var number Value
 		place := 0
@@ -44,21 +45,21 @@ func precision(name string, v Value) (int, error) {
 	return int(n), nil
 }
 
-func roundNumber(name string, v Value, place int, mode rounding, whole func(float64) float64) (Value, error) {
+func roundNumber(name string, v Value, place int, mode decimal.Rounding, whole func(float64) float64) (Value, error) {
 	switch v.Type {
 	case bson.TypeDecimal128:
-		return roundDecimal128(decimalOf(v), place, mode).value(), nil
+		return roundDecimal128(decimal.Of(v), place, mode).Value(), nil
 	case bson.TypeDouble:
 		f := v.AsFloat64()
 		if place == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 			return query.Double(whole(f)), nil
 		}
-		return query.Double(roundDecimal(exactly(f), place, mode).float()), nil
+		return query.Double(roundDecimal(exactly(f), place, mode).Float()), nil
 	}
 	if place >= 0 {
 		return v, nil
 	}
-	n := decimalInt(v.AsInt64()).quantize(-place, mode).signed(0)
+	n := decimal.Int(v.AsInt64()).Quantize(-place, mode).Signed(0)
 	if !n.IsInt64() {
 		return missing, mongoerr.Errorf(51080,
 			"invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
@@ -67,27 +68,27 @@ func roundNumber(name string, v Value, place int, mode rounding, whole func(floa
 }
 
 // roundDecimal128 rounds to a place and shows all digits up to it, as far as there is room for them.
-func roundDecimal128(d decimal, place int, mode rounding) decimal {
-	if d.form != finite {
+func roundDecimal128(d decimal.Number, place int, mode decimal.Rounding) decimal.Number {
+	if d.Form != decimal.Finite {
 		return d
 	}
-	if room := decimalDigits - d.digits() - d.exp; place > room && !d.isZero() {
+	if room := decimal.Digits - d.Digits() - d.Exp; place > room && !d.IsZero() {
 		place = room
 	}
-	return d.quantize(-place, mode)
+	return d.Quantize(-place, mode)
 }
 
 // roundDecimal rounds to a place; a number with fewer digits after the point stays as it is.
-func roundDecimal(d decimal, place int, mode rounding) decimal {
-	if d.form != finite || -place <= d.exp {
+func roundDecimal(d decimal.Number, place int, mode decimal.Rounding) decimal.Number {
+	if d.Form != decimal.Finite || -place <= d.Exp {
 		return d
 	}
-	return d.quantize(-place, mode)
+	return d.Quantize(-place, mode)
 }
 
 // exactly returns a finite double as a decimal with 34 digits.
-func exactly(f float64) decimal {
-	d, _ := parseDecimal(new(big.Float).SetFloat64(f).Text('e', decimalDigits-1))
+func exactly(f float64) decimal.Number {
+	d, _ := decimal.Parse(new(big.Float).SetFloat64(f).Text('e', decimal.Digits-1))
 	return d
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/ordered"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -51,11 +52,11 @@ func newSlider(c collector) slider {
 	case *arrays:
 		return &slidingArrays{arrays{c.name, newSlider(c.into)}}
 	case *extremes:
-		return &slidingExtremes{n: c.n, greatest: c.heap.less(query.Int32(1), query.Int32(0)), sorted: sortedValues()}
+		return &slidingExtremes{n: c.n, greatest: c.heap.Less(query.Int32(1), query.Int32(0)), sorted: sortedValues()}
 	case *percentile:
-		return &slidingPercentile{percentile: c, sorted: ordered[float64, float64]{compare: compareFloats}}
+		return &slidingPercentile{percentile: c, sorted: ordered.Tree[float64, float64]{Compare: compareFloats}}
 	case *ranked:
-		return &slidingRanked{ranked: c, sorted: ordered[[]Value, Value]{compare: c.order.CompareKeys}}
+		return &slidingRanked{ranked: c, sorted: ordered.Tree[[]Value, Value]{Compare: c.order.CompareKeys}}
 	}
 	return nil
 }
@@ -72,35 +73,37 @@ func (s *Sliding) Result(w *query.Work) (Value, error) {
 	return v, w.Bytes(len(v.Data))
 }
 
-func sortedValues() ordered[Value, Value] { return ordered[Value, Value]{compare: query.Compare} }
+func sortedValues() ordered.Tree[Value, Value] {
+	return ordered.Tree[Value, Value]{Compare: query.Compare}
+}
 
 // slidingExtremum is $min and $max.
 type slidingExtremum struct {
 	sign   int
-	sorted ordered[Value, Value]
+	sorted ordered.Tree[Value, Value]
 }
 
 func (e *slidingExtremum) add(v Value) error {
 	if !v.IsNullish() {
-		e.sorted.add(v, v)
+		e.sorted.Add(v, v)
 	}
 	return nil
 }
 
 func (e *slidingExtremum) remove(v Value) {
 	if !v.IsNullish() {
-		e.sorted.remove(v)
+		e.sorted.Remove(v)
 	}
 }
 
 func (e *slidingExtremum) result() Value {
-	switch n := e.sorted.len(); {
+	switch n := e.sorted.Len(); {
 	case n == 0:
 		return null
 	case e.sign < 0:
-		return e.sorted.at(0)
+		return e.sorted.At(0)
 	default:
-		return e.sorted.at(n - 1)
+		return e.sorted.At(n - 1)
 	}
 }
 
@@ -136,7 +139,7 @@ func (s *slidingSome) result() Value {
 
 // slidingSet is $addToSet: sorted, and of equal values the one that came first.
 type slidingSet struct {
-	sorted ordered[Value, Value]
+	sorted ordered.Tree[Value, Value]
 	memory kept
 }
 
@@ -144,20 +147,20 @@ func (s *slidingSet) add(v Value) error {
 	if v.Missing() {
 		return nil
 	}
-	s.sorted.add(v, v)
+	s.sorted.Add(v, v)
 	return s.memory.add(v, 64)
 }
 
 func (s *slidingSet) remove(v Value) {
 	if !v.Missing() {
-		s.sorted.remove(v)
+		s.sorted.Remove(v)
 		s.memory.remove(v)
 	}
 }
 
 func (s *slidingSet) result() Value {
 	var list []Value
-	s.sorted.nodes(false, func(equal []Value) bool {
+	s.sorted.Nodes(false, func(equal []Value) bool {
 		list = append(list, equal[0])
 		return true
 	})
@@ -179,25 +182,25 @@ func (a *slidingArrays) remove(v Value) {
 type slidingExtremes struct {
 	n        int
 	greatest bool
-	sorted   ordered[Value, Value]
+	sorted   ordered.Tree[Value, Value]
 }
 
 func (e *slidingExtremes) add(v Value) error {
 	if !v.IsNullish() {
-		e.sorted.add(v, v)
+		e.sorted.Add(v, v)
 	}
 	return nil
 }
 
 func (e *slidingExtremes) remove(v Value) {
 	if !v.IsNullish() {
-		e.sorted.remove(v)
+		e.sorted.Remove(v)
 	}
 }
 
 func (e *slidingExtremes) result() Value {
 	var list []Value
-	e.sorted.nodes(e.greatest, func(equal []Value) bool {
+	e.sorted.Nodes(e.greatest, func(equal []Value) bool {
 		equal = equal[:min(len(equal), e.n-len(list))]
 		list = append(list, equal...)
 		return len(list) < e.n
@@ -208,7 +211,7 @@ func (e *slidingExtremes) result() Value {
 // slidingPercentile is $median and $percentile.
 type slidingPercentile struct {
 	*percentile
-	sorted ordered[float64, float64]
+	sorted ordered.Tree[float64, float64]
 }
 
 func compareFloats(a, b float64) int {
@@ -223,37 +226,37 @@ func compareFloats(a, b float64) int {
 
 func (p *slidingPercentile) add(v Value) error {
 	if f := v.AsFloat64(); v.IsNumber() && !math.IsNaN(f) {
-		p.sorted.add(f, f)
+		p.sorted.Add(f, f)
 	}
 	return nil
 }
 
 func (p *slidingPercentile) remove(v Value) {
 	if f := v.AsFloat64(); v.IsNumber() && !math.IsNaN(f) {
-		p.sorted.remove(f)
+		p.sorted.Remove(f)
 	}
 }
 
-func (p *slidingPercentile) result() Value { return p.of(p.sorted.len(), p.sorted.at) }
+func (p *slidingPercentile) result() Value { return p.of(p.sorted.Len(), p.sorted.At) }
 
 // slidingRanked is $top, $bottom, $topN and $bottomN: of outputs with equal keys the last come last, at the bottom too.
 type slidingRanked struct {
 	*ranked
-	sorted ordered[[]Value, Value]
+	sorted ordered.Tree[[]Value, Value]
 }
 
 func (r *slidingRanked) add(pair Value) error {
-	r.sorted.add(r.key(pair), query.Lookup(pair.Data, "1"))
+	r.sorted.Add(r.key(pair), query.Lookup(pair.Data, "1"))
 	return nil
 }
 
-func (r *slidingRanked) remove(pair Value) { r.sorted.remove(r.key(pair)) }
+func (r *slidingRanked) remove(pair Value) { r.sorted.Remove(r.key(pair)) }
 
 func (r *slidingRanked) result() Value {
-	size := r.sorted.len()
+	size := r.sorted.Len()
 	n := min(r.n, size)
 	outputs := make([]Value, 0, n)
-	r.sorted.nodes(r.bottom, func(equal []Value) bool {
+	r.sorted.Nodes(r.bottom, func(equal []Value) bool {
 		more := equal[:min(len(equal), n-len(outputs))]
 		if r.bottom {
 			more = slices.Clone(equal[len(equal)-len(more):])

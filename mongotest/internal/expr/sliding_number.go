@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -29,7 +30,7 @@ func (s *RemovableSum) Add(v Value, times int64) {
 	}
 	switch {
 	case v.Type == bson.TypeDecimal128:
-		s.addDecimal(decimalOf(v), times)
+		s.addDecimal(decimal.Of(v), times)
 	case s.odd(f, times):
 	case v.Type == bson.TypeInt64 && (times > 0 || v.AsInt64() > math.MinInt64):
 		s.finite.exact.addLong(v.AsInt64() * times)
@@ -53,16 +54,16 @@ func (s *RemovableSum) odd(f float64, times int64) bool {
 	return true
 }
 
-func (s *RemovableSum) addDecimal(d decimal, times int64) {
+func (s *RemovableSum) addDecimal(d decimal.Number, times int64) {
 	switch {
-	case d.form == notANumber:
+	case d.Form == decimal.NotANumber:
 		s.nans += times
-	case d.form == infinite && d.neg:
+	case d.Form == decimal.Infinite && d.Neg:
 		s.down += times
-	case d.form == infinite:
+	case d.Form == decimal.Infinite:
 		s.up += times
 	default:
-		d.neg = d.neg != (times < 0)
+		d.Neg = d.Neg != (times < 0)
 		s.finite.addDecimal(d)
 	}
 }
@@ -74,11 +75,11 @@ func (s *RemovableSum) Value() Value {
 	}
 	switch {
 	case s.decimals > 0:
-		return s.finite.asDecimal().value()
-	case s.finite.decimal.coef != nil && s.doubles > 0:
-		return query.Double(s.finite.asDecimal().float())
-	case s.finite.decimal.coef != nil:
-		n, _ := s.finite.asDecimal().value().Rounded()
+		return s.finite.asDecimal().Value()
+	case s.finite.decimal.Coef != nil && s.doubles > 0:
+		return query.Double(s.finite.asDecimal().Float())
+	case s.finite.decimal.Coef != nil:
+		n, _ := s.finite.asDecimal().Value().Rounded()
 		return integerValue(n, false)
 	case s.doubles > 0:
 		return query.Double(s.finite.exact.sum)
@@ -102,7 +103,7 @@ func (s *RemovableSum) oddValue() Value {
 		f = math.Inf(-1)
 	}
 	if s.decimals > 0 {
-		return decimalFloat(f).value()
+		return decimal.FromFloat(f).Value()
 	}
 	return query.Double(f)
 }
@@ -136,7 +137,7 @@ func (s *slidingSum) result() Value {
 	case s.sum.numbers == 0:
 		return null
 	case v.Type == bson.TypeDecimal128:
-		return decimalOf(v).divide(decimalInt(s.sum.numbers)).value()
+		return decimal.Of(v).Divide(decimal.Int(s.sum.numbers)).Value()
 	}
 	return query.Double(v.AsFloat64() / float64(s.sum.numbers))
 }

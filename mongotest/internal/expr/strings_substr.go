@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/textfind"
 )
 
 // substrAlias is $substr, the old name of $substrBytes.
@@ -69,11 +70,11 @@ func substrCP(args []Value) (Value, error) {
 	if start < 0 {
 		return missing, mongoerr.Errorf(34455, "$substrCP: the starting index must be nonnegative integer.")
 	}
-	rest, ok := skipPoints(s, start)
+	rest, ok := textfind.SkipPoints(s, start)
 	if !ok {
 		return missing, mongoerr.Errorf(34456, "$substrCP: invalid UTF-8 string")
 	}
-	behind, ok := skipPoints(rest, count)
+	behind, ok := textfind.SkipPoints(rest, count)
 	if !ok {
 		return missing, mongoerr.Errorf(34458, "$substrCP: invalid UTF-8 string")
 	}
@@ -136,7 +137,7 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 	if isNull || err != nil {
 		return null, err
 	}
-	points, ok, err := countPoints(env.Work, s)
+	points, ok, err := textfind.CountPoints(env.Work, s)
 	if err != nil {
 		return missing, err
 	}
@@ -151,7 +152,7 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 		return query.Int32(0), nil
 	}
 	from = min(from, points)
-	rest, _ := skipPoints(s, from)
+	rest, _ := textfind.SkipPoints(s, from)
 	i, err := pointIndex(env.Work, rest, find, max(0, to-from))
 	if i >= 0 {
 		i += from
@@ -169,7 +170,7 @@ func pointIndex(w *query.Work, s, find []byte, count int) (int, error) {
 		}
 		from := at
 		for next += at; i < count && at < next; i++ {
-			n, _ := pointLength(s[at])
+			n, _ := textfind.PointLength(s[at])
 			at = min(at+n, len(s))
 		}
 		if err := w.Bytes(at - from); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/textfind"
 )
 
 // spaces are what $trim and its kin take away if no characters are given.
@@ -43,13 +44,13 @@ type trimPoints map[string]int
 
 // trimSet returns the characters to cut off.
 func trimSet(chars string) (trimPoints, error) {
-	points, ok := splitPoints(chars)
+	points, ok := textfind.SplitPoints(chars)
 	if !ok {
 		return nil, mongoerr.Errorf(5156305, trimFault+"Got continuation byte when expecting the start of a new code point.")
 	}
 	if len(points) > 0 {
 		last := points[len(points)-1]
-		if n, _ := pointLength(last[0]); n > len(last) {
+		if n, _ := textfind.PointLength(last[0]); n > len(last) {
 			return nil, mongoerr.Errorf(5156304, trimFault+"Missing expected continuation byte at end of string.")
 		}
 	}
@@ -66,7 +67,7 @@ const trimFault = `Failed to parse "chars" argument to $trim/$ltrim/$rtrim: Dete
 
 func trimLeft(s string, points trimPoints) string {
 	for s != "" {
-		n, _ := pointLength(s[0])
+		n, _ := textfind.PointLength(s[0])
 		n = min(max(n, 1), len(s))
 		if _, ok := points[s[:n]]; !ok {
 			break

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -65,7 +66,7 @@ func spelledAll(v Value) string {
 // plainText writes a value as its String does, but for decimals.
 func plainText(v Value) string {
 	if v.Type == bson.TypeDecimal128 {
-		return decimalOf(v).String()
+		return decimal.Of(v).String()
 	}
 	return v.String()
 }

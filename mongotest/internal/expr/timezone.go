@@ -60,26 +60,3 @@ func utcOffset(s string) (seconds int, ok bool) {
 	}
 	return seconds, err == nil
 }
-
-// localTime is time.Date, but definite where the clock is changed: a time that it jumps over is read with the offset
-// before the jump, one that it shows twice is the second.
-func localTime(year int, month time.Month, day, hour, minute, second, nano int, zone *time.Location) time.Time {
-	wall := time.Date(year, month, day, hour, minute, second, nano, time.UTC)
-	before := withOffsetOf(wall, wall.Add(-24*time.Hour).In(zone))
-	after := withOffsetOf(wall, wall.Add(24*time.Hour).In(zone))
-	if shows(after, wall) {
-		return after
-	}
-	return before
-}
-
-// withOffsetOf returns the moment at which a clock with the offset of other shows wall.
-func withOffsetOf(wall, other time.Time) time.Time {
-	_, offset := other.Zone()
-	return wall.Add(-time.Duration(offset) * time.Second).In(other.Location())
-}
-
-func shows(t, wall time.Time) bool {
-	_, offset := t.Zone()
-	return t.Unix()+int64(offset) == wall.Unix()
-}

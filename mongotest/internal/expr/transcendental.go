@@ -4,24 +4,25 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
 var transcendentalOperators = []operator{
-	numeric("$exp", byKind(accurate(math.Exp, exponential), decimalExp)),
-	numeric("$ln", positive("$ln", 28766, accurateFrom(0, math.MaxFloat64, math.Log, naturalLog), decimalLn)),
-	numeric("$log10", positive("$log10", 28761, accurateFrom(0, math.MaxFloat64, math.Log10, commonLog), decimalLog10)),
+	numeric("$exp", byKind(accurate(math.Exp, decimal.Exponential), decimal.Exp)),
+	numeric("$ln", positive("$ln", 28766, accurateFrom(0, math.MaxFloat64, math.Log, decimal.NaturalLog), decimal.Ln)),
+	numeric("$log10", positive("$log10", 28761, accurateFrom(0, math.MaxFloat64, math.Log10, decimal.CommonLog), decimal.Log10)),
 	{name: "$log", min: 2, max: 2, apply: logarithm},
 	{name: "$pow", min: 2, max: 2, apply: pow},
 	numeric("$sqrt", squareRoot),
 }
 
 // byKind applies one function to a decimal and another to all other numbers as doubles.
-func byKind(double func(float64) float64, exact func(decimal) decimal) func(Value) (Value, error) {
+func byKind(double func(float64) float64, exact func(decimal.Number) decimal.Number) func(Value) (Value, error) {
 	return func(v Value) (Value, error) {
 		if isDecimal(v) {
-			return exact(decimalOf(v)).value(), nil
+			return exact(decimal.Of(v)).Value(), nil
 		}
 		f := v.AsFloat64()
 		if math.IsNaN(f) {
@@ -44,20 +45,18 @@ func accurateFrom(least, greatest float64, rough func(float64) float64, f func(*
 		if size := math.Abs(x); r == 0 || x == 0 || math.IsNaN(r) || math.IsInf(r, 0) || size < least || size > greatest {
 			return r
 		}
-		exact, _ := f(number(x)).Float64()
+		exact, _ := f(decimal.BigFloat(x)).Float64()
 		return exact
 	}
 }
 
-func commonLog(x *big.Float) *big.Float { return quo(naturalLog(x), ln10) }
-
 // isPositive reports whether a number is above zero; NaN counts as such, since it is an argument like any other.
 func isPositive(v Value) bool {
 	f := v.AsFloat64()
-	return f > 0 || math.IsNaN(f) || isDecimal(v) && decimalOf(v).compare(decimal{coef: bigZero}) > 0
+	return f > 0 || math.IsNaN(f) || isDecimal(v) && decimal.Of(v).Compare(decimal.Number{Coef: decimal.BigZero}) > 0
 }
 
-func positive(name string, code int32, double func(float64) float64, exact func(decimal) decimal) func(Value) (Value, error) {
+func positive(name string, code int32, double func(float64) float64, exact func(decimal.Number) decimal.Number) func(Value) (Value, error) {
 	apply := byKind(double, exact)
 	return func(v Value) (Value, error) {
 		if !isPositive(v) {
@@ -84,15 +83,15 @@ func logarithm(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28758, "$log's argument must be a positive number, but is %s", sixDigits(a.AsFloat64()))
 	case !isPositive(base) || query.Equal(base, query.Int32(1)):
 		return missing, mongoerr.Errorf(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(base.AsFloat64()))
-	case decimalOf(a).givesNaN(decimalOf(base)):
-		return query.Double(decimalOf(a).firstNaN(decimalOf(base)).float()), nil // even of decimals
+	case decimal.Of(a).GivesNaN(decimal.Of(base)):
+		return query.Double(decimal.Of(a).FirstNaN(decimal.Of(base)).Float()), nil // even of decimals
 	case isDecimal(a) || isDecimal(base):
-		return decimalLog(decimalOf(a), decimalOf(base)).value(), nil
+		return decimal.Log(decimal.Of(a), decimal.Of(base)).Value(), nil
 	}
 	return query.Double(logDouble(a.AsFloat64()) / logDouble(base.AsFloat64())), nil
 }
 
-var logDouble = accurateFrom(0, math.MaxFloat64, math.Log, naturalLog)
+var logDouble = accurateFrom(0, math.MaxFloat64, math.Log, decimal.NaturalLog)
 
 // powDouble rounds once where the power is no special case.
 func powDouble(base, exponent float64) float64 {
@@ -103,15 +102,15 @@ func powDouble(base, exponent float64) float64 {
 	if base <= 0 || base == 1 || exponent == 0 || r == 0 || math.IsNaN(r) || math.IsInf(r, 0) {
 		return r
 	}
-	exact, _ := exponential(times(naturalLog(number(base)), number(exponent))).Float64()
+	exact, _ := decimal.Exponential(decimal.Times(decimal.NaturalLog(decimal.BigFloat(base)), decimal.BigFloat(exponent))).Float64()
 	return exact
 }
 
 func squareRoot(v Value) (Value, error) {
-	if v.AsFloat64() < 0 || isDecimal(v) && decimalOf(v).form == finite && decimalOf(v).compare(decimal{coef: bigZero}) < 0 {
+	if v.AsFloat64() < 0 || isDecimal(v) && decimal.Of(v).Form == decimal.Finite && decimal.Of(v).Compare(decimal.Number{Coef: decimal.BigZero}) < 0 {
 		return missing, mongoerr.Errorf(28714, "$sqrt's argument must be greater than or equal to 0")
 	}
-	return byKind(math.Sqrt, decimal.sqrt)(v)
+	return byKind(math.Sqrt, decimal.Number.Sqrt)(v)
 }
 
 func pow(args []Value) (Value, error) {
@@ -124,10 +123,10 @@ func pow(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28762, "$pow's base must be numeric, not %s", typeName(base))
 	case !exponent.IsNumber():
 		return missing, mongoerr.Errorf(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
-	case !truth(base) && (exponent.AsFloat64() < 0 || (isDecimal(base) || isDecimal(exponent)) && decimalOf(exponent).neg):
+	case !truth(base) && (exponent.AsFloat64() < 0 || (isDecimal(base) || isDecimal(exponent)) && decimal.Of(exponent).Neg):
 		return missing, mongoerr.Errorf(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDecimal(base) || isDecimal(exponent):
-		return decimalPow(decimalOf(base), decimalOf(exponent)).value(), nil
+		return decimal.Pow(decimal.Of(base), decimal.Of(exponent)).Value(), nil
 	case isDouble(base) || isDouble(exponent):
 		return query.Double(powDouble(base.AsFloat64(), exponent.AsFloat64())), nil
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/decimal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -62,7 +63,7 @@ func truth(v Value) bool {
 	case bson.TypeBoolean, bson.TypeInt32, bson.TypeInt64, bson.TypeDouble:
 		return v.True()
 	case bson.TypeDecimal128:
-		return !decimalOf(v).isZero()
+		return !decimal.Of(v).IsZero()
 	}
 	return true
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // IsNumber reports whether the value is of a numeric type.
@@ -147,3 +149,11 @@ func IntegerOf(key string, v Value) (int64, string) {
 func (v Value) int32() int32    { return int32(binary.LittleEndian.Uint32(v.Data)) }
 func (v Value) int64() int64    { return int64(binary.LittleEndian.Uint64(v.Data)) }
 func (v Value) double() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(v.Data)) }
+
+// AppendSmallest appends an integer, with 32 bits if it fits into them.
+func AppendSmallest(dst []byte, key string, n int64) []byte {
+	if n == int64(int32(n)) {
+		return wire.AppendInt32(dst, key, int32(n))
+	}
+	return wire.AppendInt64(dst, key, n)
+}

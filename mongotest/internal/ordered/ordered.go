@@ -1,9 +1,10 @@
-package expr
+// Package ordered keeps values in an order: a tree that finds, adds and removes them, and a heap of the greatest.
+package ordered
 
-// ordered holds values by keys in the keys' order: a treap, in which a value is added, removed or found by its place in time that
+// Tree holds values by keys in the keys' order: a treap, in which a value is added, removed or found by its place in time that
 // grows with the logarithm of their number.
-type ordered[K, V any] struct {
-	compare func(a, b K) int
+type Tree[K, V any] struct {
+	Compare func(a, b K) int
 	root    *orderedNode[K, V]
 	seed    uint64
 }
@@ -29,16 +30,17 @@ func (n *orderedNode[K, V]) recount() *orderedNode[K, V] {
 	return n
 }
 
-func (o *ordered[K, V]) len() int { return o.root.count() }
+// Len returns how many values there are.
+func (o *Tree[K, V]) Len() int { return o.root.count() }
 
-// add puts a value behind those with an equal key.
-func (o *ordered[K, V]) add(key K, v V) { o.root = o.insert(o.root, key, v) }
+// Add puts a value behind those with an equal key.
+func (o *Tree[K, V]) Add(key K, v V) { o.root = o.insert(o.root, key, v) }
 
-func (o *ordered[K, V]) insert(n *orderedNode[K, V], key K, v V) *orderedNode[K, V] {
+func (o *Tree[K, V]) insert(n *orderedNode[K, V], key K, v V) *orderedNode[K, V] {
 	if n == nil {
 		return &orderedNode[K, V]{key: key, values: []V{v}, priority: o.random(), size: 1}
 	}
-	switch c := o.compare(key, n.key); {
+	switch c := o.Compare(key, n.key); {
 	case c == 0:
 		n.values = append(n.values, v)
 	case c < 0:
@@ -68,7 +70,7 @@ func (n *orderedNode[K, V]) turnLeft() *orderedNode[K, V] {
 }
 
 // random returns the next of numbers that are as good as random, the same for each ordered (splitmix64).
-func (o *ordered[K, V]) random() uint64 {
+func (o *Tree[K, V]) random() uint64 {
 	o.seed += 0x9e3779b97f4a7c15
 	x := o.seed
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -76,11 +78,11 @@ func (o *ordered[K, V]) random() uint64 {
 	return x ^ x>>31
 }
 
-// remove takes out the value that came first of those with a key. There must be one.
-func (o *ordered[K, V]) remove(key K) { o.root = o.without(o.root, key) }
+// Remove takes out the value that came first of those with a key. There must be one.
+func (o *Tree[K, V]) Remove(key K) { o.root = o.without(o.root, key) }
 
-func (o *ordered[K, V]) without(n *orderedNode[K, V], key K) *orderedNode[K, V] {
-	switch c := o.compare(key, n.key); {
+func (o *Tree[K, V]) without(n *orderedNode[K, V], key K) *orderedNode[K, V] {
+	switch c := o.Compare(key, n.key); {
 	case c < 0:
 		n.left = o.without(n.left, key)
 	case c > 0:
@@ -108,8 +110,8 @@ func joinNodes[K, V any](a, b *orderedNode[K, V]) *orderedNode[K, V] {
 	return b.recount()
 }
 
-// at returns the i-th value in the order of the keys.
-func (o *ordered[K, V]) at(i int) V {
+// At returns the i-th value in the order of the keys.
+func (o *Tree[K, V]) At(i int) V {
 	for n := o.root; ; {
 		before := n.left.count()
 		switch {
@@ -124,8 +126,8 @@ func (o *ordered[K, V]) at(i int) V {
 	}
 }
 
-// nodes calls visit with the values of each key, from the least or from the greatest on, until it returns false.
-func (o *ordered[K, V]) nodes(fromGreatest bool, visit func(values []V) bool) {
+// Nodes calls visit with the values of each key, from the least or from the greatest on, until it returns false.
+func (o *Tree[K, V]) Nodes(fromGreatest bool, visit func(values []V) bool) {
 	o.root.walk(fromGreatest, visit)
 }
 

@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 // abbreviatedZones are the zones that a text without a format may name, besides military letters, in seconds east. Of those that are
 // in use in several places the real server has chosen one.

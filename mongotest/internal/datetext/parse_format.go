@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 import (
 	"regexp"
@@ -10,14 +10,15 @@ import (
 // formatParser reads a text by a format of %-specifiers, as timelib does: it notes each mistake and goes on.
 type formatParser struct {
 	problems
-	civil
+	Civil
 	at                    int
 	iso                   bool // there is a part of a date of ISO 8601
 	hasISOYear, hasOfTime bool
 }
 
-func parseFormat(s, format string) (*civil, error) {
-	p := &formatParser{problems: problems{text: s}, civil: civil{dayOfYear: -1}}
+// ParseFormat reads a text by a format with specifiers such as %Y.
+func ParseFormat(s, format string) (*Civil, error) {
+	p := &formatParser{problems: problems{text: s}, Civil: Civil{DayOfYear: -1}}
 	i := 0
 	for ; i < len(format) && p.at < len(s); i++ {
 		if format[i] == '%' {
@@ -37,15 +38,15 @@ func parseFormat(s, format string) (*civil, error) {
 		p.add(p.at, "Not enough data available to satisfy format")
 	}
 	p.checkWhole()
-	return &p.civil, p.err()
+	return &p.Civil, p.err()
 }
 
 // checkWhole notes the mistakes of the date and the time as wholes.
 func (p *formatParser) checkWhole() {
-	if p.iso && p.hasYear {
+	if p.iso && p.HasYear {
 		p.mixed()
 	}
-	if p.hasISOYear && (p.hasYear || p.hasMonth || p.hasDay) {
+	if p.hasISOYear && (p.HasYear || p.HasMonth || p.HasDay) {
 		p.mixed()
 	}
 	if p.iso && !p.hasISOYear {
@@ -54,7 +55,7 @@ func (p *formatParser) checkWhole() {
 	if p.hasOfTime && !p.validTime() {
 		p.add(p.at, "The parsed time was invalid")
 	}
-	if p.hasYear && p.hasMonth && p.hasDay && !p.hasISOYear && p.dayOfYear < 0 && !p.validDay() {
+	if p.HasYear && p.HasMonth && p.HasDay && !p.hasISOYear && p.DayOfYear < 0 && !p.validDay() {
 		p.add(p.at, "The parsed date was invalid")
 	}
 }
@@ -81,16 +82,16 @@ var numbers = map[byte]struct {
 	absent      string
 	set         func(p *formatParser, value int)
 }{
-	'Y': {4, 1, "A four digit year could not be found", func(p *formatParser, n int) { p.year, p.hasYear = n, true }},
-	'm': {2, 1, "A two digit month could not be found", func(p *formatParser, n int) { p.month, p.hasMonth = n, true }},
-	'd': {2, 1, "A two digit day could not be found", func(p *formatParser, n int) { p.day, p.hasDay = n, true }},
-	'H': {2, 1, "A two digit hour could not be found", func(p *formatParser, n int) { p.hour, p.hasOfTime = n, true }},
-	'M': {2, 2, "A two digit minute could not be found", func(p *formatParser, n int) { p.minute, p.hasOfTime = n, true }},
-	'S': {2, 2, "A two digit second could not be found", func(p *formatParser, n int) { p.second, p.hasOfTime = n, true }},
-	'j': {3, 1, "A three digit day-of-year could not be found", func(p *formatParser, n int) { p.dayOfYear = n }},
-	'G': {4, 1, "A four digit ISO year could not be found", func(p *formatParser, n int) { p.isoYear, p.iso, p.hasISOYear = n, true, true }},
-	'V': {2, 1, "A two digit ISO week could not be found", func(p *formatParser, n int) { p.week, p.iso = n, true }},
-	'u': {1, 1, "A single digit day of week could not be found", func(p *formatParser, n int) { p.wday, p.iso = n, true }},
+	'Y': {4, 1, "A four digit year could not be found", func(p *formatParser, n int) { p.Year, p.HasYear = n, true }},
+	'm': {2, 1, "A two digit month could not be found", func(p *formatParser, n int) { p.Month, p.HasMonth = n, true }},
+	'd': {2, 1, "A two digit day could not be found", func(p *formatParser, n int) { p.Day, p.HasDay = n, true }},
+	'H': {2, 1, "A two digit hour could not be found", func(p *formatParser, n int) { p.Hour, p.hasOfTime = n, true }},
+	'M': {2, 2, "A two digit minute could not be found", func(p *formatParser, n int) { p.Minute, p.hasOfTime = n, true }},
+	'S': {2, 2, "A two digit second could not be found", func(p *formatParser, n int) { p.Second, p.hasOfTime = n, true }},
+	'j': {3, 1, "A three digit day-of-year could not be found", func(p *formatParser, n int) { p.DayOfYear = n }},
+	'G': {4, 1, "A four digit ISO year could not be found", func(p *formatParser, n int) { p.IsoYear, p.iso, p.hasISOYear = n, true, true }},
+	'V': {2, 1, "A two digit ISO week could not be found", func(p *formatParser, n int) { p.Week, p.iso = n, true }},
+	'u': {1, 1, "A single digit day of week could not be found", func(p *formatParser, n int) { p.Wday, p.iso = n, true }},
 	'L': {3, 1, "A three digit millisecond could not be found", nil},
 }
 
@@ -111,7 +112,7 @@ func (p *formatParser) specifier(c byte) {
 	if !strings.ContainsRune("GVu", rune(c)) && !isDigit(p.text[from]) {
 		p.add(from, "Unexpected data found.")
 	}
-	if c == 'j' && !p.hasYear {
+	if c == 'j' && !p.HasYear {
 		p.add(from, "A 'day of year' can only come after a year has been found")
 	}
 	n := numbers[c]
@@ -119,16 +120,16 @@ func (p *formatParser) specifier(c byte) {
 	switch {
 	case length < n.least:
 		p.add(from, n.absent)
-		p.hasYear = p.hasYear && c != 'Y' // the last one counts
+		p.HasYear = p.HasYear && c != 'Y' // the last one counts
 		return
 	case c == 'V' && (value < 1 || value > 53):
 		p.add(from, "ISO Week must be between 1 and 53")
 	case c == 'u' && (value < 1 || value > 7):
 		p.add(from, "Day of week must be between 1 and 7")
 	case c == 'L':
-		p.nano = value
+		p.Nano = value
 		for range 9 - length {
-			p.nano *= 10
+			p.Nano *= 10
 		}
 		return
 	}
@@ -158,7 +159,7 @@ func (p *formatParser) monthName() {
 		p.add(from, "A textual month could not be found")
 		return
 	}
-	p.month, p.hasMonth = month, true
+	p.Month, p.HasMonth = month, true
 }
 
 // minutes reads an offset in minutes, with a sign.
@@ -171,14 +172,14 @@ func (p *formatParser) minutes() {
 	for p.at++; p.at < len(p.text) && isDigit(p.text[p.at]); p.at++ {
 	}
 	n, _ := strconv.Atoi(p.text[from:p.at])
-	p.zone = time.FixedZone("", n*60)
+	p.Zone = time.FixedZone("", n*60)
 }
 
 // offset reads a zone: an offset in hours and minutes, a letter or an abbreviation.
 func (p *formatParser) offset() {
 	found := zoneText.FindStringSubmatch(p.text[p.at:])
 	var ok bool
-	if p.zone, ok = zoneOf(found[1]); !ok {
+	if p.Zone, ok = zoneOf(found[1]); !ok {
 		p.add(p.at, "passing a time zone identifier as part of the string is not allowed")
 	}
 	p.at += len(found[0])

@@ -1,4 +1,5 @@
-package expr
+// Package textfind finds things in texts: characters, also where the bytes are no UTF-8, and the matches of regular expressions.
+package textfind
 
 import (
 	"strconv"
@@ -11,8 +12,8 @@ import (
 // Text may be no UTF-8: between its bytes others may have been put, or it was cut there. The real server looks only where it needs
 // to know, and then only at the bytes that begin a character.
 
-// pointLength returns how many bytes the character has that a byte begins; ok is false for one that begins none.
-func pointLength(first byte) (n int, ok bool) {
+// PointLength returns how many bytes the character has that a byte begins; ok is false for one that begins none.
+func PointLength(first byte) (n int, ok bool) {
 	switch {
 	case first < 0x80:
 		return 1, true
@@ -26,10 +27,10 @@ func pointLength(first byte) (n int, ok bool) {
 	return 4, true
 }
 
-// skipPoints returns the rest behind the first characters of a string; ok is false if a byte that should begin one does not.
-func skipPoints[T string | []byte](s T, count int) (rest T, ok bool) {
+// SkipPoints returns the rest behind the first characters of a string; ok is false if a byte that should begin one does not.
+func SkipPoints[T string | []byte](s T, count int) (rest T, ok bool) {
 	for ; count > 0 && len(s) > 0; count-- {
-		n, ok := pointLength(s[0])
+		n, ok := PointLength(s[0])
 		if !ok {
 			return s, false
 		}
@@ -38,9 +39,9 @@ func skipPoints[T string | []byte](s T, count int) (rest T, ok bool) {
 	return s, true
 }
 
-// countPoints returns how many characters a string has; the last may not be whole. ok is false if a byte that should begin one does not,
+// CountPoints returns how many characters a string has; the last may not be whole. ok is false if a byte that should begin one does not,
 // and the string ends there.
-func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
+func CountPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 	for asked := len(s); len(s) > 0; count++ {
 		if asked-len(s) >= query.Unasked {
 			if err := w.Bytes(asked - len(s)); err != nil {
@@ -48,7 +49,7 @@ func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 			}
 			asked = len(s)
 		}
-		n, ok := pointLength(s[0])
+		n, ok := PointLength(s[0])
 		if !ok {
 			return count, false, nil
 		}
@@ -57,11 +58,11 @@ func countPoints(w *query.Work, s []byte) (count int, ok bool, err error) {
 	return count, true, nil
 }
 
-// splitPoints returns the characters of a string, each as it is written; the last may not be whole. ok is false if a byte that
+// SplitPoints returns the characters of a string, each as it is written; the last may not be whole. ok is false if a byte that
 // should begin one does not.
-func splitPoints(s string) (points []string, ok bool) {
+func SplitPoints(s string) (points []string, ok bool) {
 	for len(s) > 0 {
-		n, ok := pointLength(s[0])
+		n, ok := PointLength(s[0])
 		if !ok {
 			return points, false
 		}
@@ -71,13 +72,13 @@ func splitPoints(s string) (points []string, ok bool) {
 	return points, true
 }
 
-// utf8Fault is what PCRE says of text that is no UTF-8, "" if it is.
-func utf8Fault(s string) string {
+// Utf8Fault is what PCRE says of text that is no UTF-8, "" if it is.
+func Utf8Fault(s string) string {
 	if utf8.ValidString(s) {
 		return ""
 	}
 	for at := 0; at < len(s); {
-		n, ok := pointLength(s[at])
+		n, ok := PointLength(s[at])
 		left := len(s) - at
 		switch {
 		case !ok:
@@ -97,9 +98,9 @@ func utf8Fault(s string) string {
 	return ""
 }
 
-// checkSubject refuses text that no regular expression is matched against.
-func checkSubject(name, s string) error {
-	if fault := utf8Fault(s); fault != "" {
+// CheckSubject refuses text that no regular expression is matched against.
+func CheckSubject(name, s string) error {
+	if fault := Utf8Fault(s); fault != "" {
 		return mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", name, fault)
 	}
 	return nil

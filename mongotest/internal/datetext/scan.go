@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 import (
 	"regexp"
@@ -53,7 +53,7 @@ var partName = regexp.MustCompile(`<[a-z0-9]+>`)
 
 // dateScan is a text while it is read.
 type dateScan struct {
-	civil
+	Civil
 	text             string // without space around it
 	unsupported      string // a unit that is not known here
 	at               int
@@ -64,7 +64,7 @@ type dateScan struct {
 
 // scanDate reads a whole text.
 func scanDate(text string) *dateScan {
-	s := &dateScan{text: text, civil: civil{dayOfYear: -1, second: noSecond, nano: noNano, year: noYear}}
+	s := &dateScan{text: text, Civil: Civil{DayOfYear: -1, Second: noSecond, Nano: noNano, Year: noYear}}
 	s.errors.text, s.warnings.text = text, text
 	subject := text + "\x00"
 	for s.at < len(text) {
@@ -119,8 +119,8 @@ func (s *dateScan) setDate(year, month, day int) {
 	}
 	s.hasDate = true
 	s.setYear(year)
-	s.month, s.hasMonth = month, true
-	s.day, s.hasDay = day, true
+	s.Month, s.HasMonth = month, true
+	s.Day, s.HasDay = day, true
 }
 
 // noYear is the year of a date that could have one and has none, sameYear that of one which leaves it to another token.
@@ -131,7 +131,7 @@ const (
 
 func (s *dateScan) setYear(year int) {
 	if year != sameYear {
-		s.year, s.hasYear = year, year != noYear
+		s.Year, s.HasYear = year, year != noYear
 	}
 }
 
@@ -142,14 +142,14 @@ func (s *dateScan) setTime(hour, minute, second, nano int) bool {
 		return false
 	}
 	s.times++
-	s.hour, s.minute, s.second, s.nano = hour, minute, second, nano
+	s.Hour, s.Minute, s.Second, s.Nano = hour, minute, second, nano
 	return true
 }
 
 // midnight forgets a time.
 func (s *dateScan) midnight() {
 	s.times = 0
-	s.hour, s.minute, s.second, s.nano = 0, 0, 0, 0
+	s.Hour, s.Minute, s.Second, s.Nano = 0, 0, 0, 0
 }
 
 // noSecond and noNano are the second where no text gives one: -9.999999 s. The real server keeps it for a time of four

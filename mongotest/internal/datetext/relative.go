@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 import (
 	"strings"
@@ -118,8 +118,8 @@ func weekdayNumber(name string) (int, bool) {
 	return at / 3, at >= 0 && at%3 == 0 && name != "second" && name != "month" && !strings.HasPrefix(name, "weekday")
 }
 
-// from returns the moment that is meant from a date on.
-func (r *relative) from(t time.Time) time.Time {
+// From returns the moment that is meant from a date on.
+func (r *relative) From(t time.Time) time.Time {
 	if !r.moved {
 		return t
 	}
@@ -128,7 +128,7 @@ func (r *relative) from(t time.Time) time.Time {
 	date := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 	year, month, day = date.AddDate(0, 0, r.toWeekday(int(date.Weekday()))).Date()
 	year, month, day = r.atEdge(year+r.years, month+time.Month(r.months), day+r.days)
-	return localTime(year, month, day, t.Hour()+r.hours, t.Minute()+r.minutes, t.Second()+r.seconds, t.Nanosecond()+r.nanos, zone)
+	return LocalTime(year, month, day, t.Hour()+r.hours, t.Minute()+r.minutes, t.Second()+r.seconds, t.Nanosecond()+r.nanos, zone)
 }
 
 // atEdge returns the first or the last day of the month, if that is meant.

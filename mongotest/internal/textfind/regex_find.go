@@ -1,4 +1,4 @@
-package expr
+package textfind
 
 import (
 	"errors"
@@ -12,26 +12,27 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
+// Search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
 // them.
-type search struct {
+type Search struct {
 	name string // of the operator
 	work *query.Work
 	re   *regexp.Regexp
 	slow *backtrack.Program // instead of re, if it is not nil
 	rest *regexp.Regexp     // the same behind a first character, for one that looks at what is in front; nil if it is not needed
-	s    string
+	S    string
 }
 
-func newSearch(name string, w *query.Work, re *query.Regexp, s string) *search {
+// NewSearch returns a search of a text for an operator, which errors name.
+func NewSearch(name string, w *query.Work, re *query.Regexp, s string) *Search {
 	fast, slow := re.For(s)
-	return &search{name: name, work: w, re: fast, slow: slow, s: s}
+	return &Search{name: name, work: w, re: fast, slow: slow, S: s}
 }
 
-// all calls visit with the match that regexp's FindAll functions find, in turn.
-func (f *search) all(visit func(found []int) (more bool)) error {
-	for at, last := 0, -1; at <= len(f.s); {
-		found, err := f.from(at)
+// All calls visit with the match that regexp's FindAll functions find, in turn.
+func (f *Search) All(visit func(found []int) (more bool)) error {
+	for at, last := 0, -1; at <= len(f.S); {
+		found, err := f.From(at)
 		if err != nil || found == nil {
 			return err
 		}
@@ -43,27 +44,27 @@ func (f *search) all(visit func(found []int) (more bool)) error {
 		}
 		last = found[1]
 		if at = found[1]; empty {
-			_, n := utf8.DecodeRuneInString(f.s[at:])
+			_, n := utf8.DecodeRuneInString(f.S[at:])
 			at += max(n, 1)
 		}
 	}
 	return nil
 }
 
-// from returns the first match that begins at a place or behind it.
-func (f *search) from(at int) ([]int, error) {
+// From returns the first match that begins at a place or behind it.
+func (f *Search) From(at int) ([]int, error) {
 	if f.slow != nil {
 		return f.backtracking(at)
 	}
 	if at == 0 || !f.looksBack() {
 		return f.moved(f.re, at, 0)
 	}
-	_, n := utf8.DecodeLastRuneInString(f.s[:at])
+	_, n := utf8.DecodeLastRuneInString(f.S[:at])
 	return f.moved(f.rest, at-n, 2)
 }
 
-func (f *search) backtracking(at int) ([]int, error) {
-	found, err := f.slow.Find(f.s, at, f.work.Do)
+func (f *Search) backtracking(at int) ([]int, error) {
+	found, err := f.slow.Find(f.S, at, f.work.Do)
 	if errors.Is(err, backtrack.ErrMatchLimit) {
 		return nil, mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", f.name, err)
 	}
@@ -71,8 +72,8 @@ func (f *search) backtracking(at int) ([]int, error) {
 }
 
 // moved finds a match in the text from a place on, and leaves out the first of its indexes.
-func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
-	found, err := query.FirstMatch(re, f.s[at:], f.work)
+func (f *Search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
+	found, err := query.FirstMatch(re, f.S[at:], f.work)
 	if len(found) == 0 {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (f *search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
 }
 
 // looksBack reports whether a match depends on what is in front of it, and then compiles the rest.
-func (f *search) looksBack() bool {
+func (f *Search) looksBack() bool {
 	if f.rest == nil {
 		f.rest = f.re
 		parsed, err := syntax.Parse(f.re.String(), syntax.Perl)

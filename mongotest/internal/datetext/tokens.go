@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 import (
 	"regexp"
@@ -112,7 +112,7 @@ func readMonth(s *dateScan, month int) {
 		s.error("Double date specification")
 		return
 	}
-	s.hasDate, s.hasMonth, s.month = true, true, month
+	s.hasDate, s.HasMonth, s.Month = true, true, month
 }
 
 // readSeconds reads seconds from the first of January 1970.
@@ -134,7 +134,7 @@ func readSeconds(s *dateScan, t *tokenText) {
 	s.hasDate = false
 	s.moved, s.seconds, s.nanos = true, s.seconds+seconds, s.nanos+nano
 	if s.anotherZone() {
-		s.zone = time.FixedZone("", 0)
+		s.Zone = time.FixedZone("", 0)
 	}
 }
 
@@ -154,7 +154,7 @@ func (t *tokenText) readTime(s *dateScan) bool {
 // readHalfDay reads a time with am or pm.
 func readHalfDay(s *dateScan, t *tokenText) {
 	if t.readTime(s) {
-		s.hour = t.meridian(s.hour)
+		s.Hour = t.meridian(s.Hour)
 	}
 }
 
@@ -163,9 +163,9 @@ func readAround(s *dateScan, t *tokenText) {
 	which, _ := t.word(), t.word()
 	s.midnight()
 	s.setTime(t.number(2), 15, 0, 0)
-	s.hour = t.meridian(s.hour)
+	s.Hour = t.meridian(s.Hour)
 	if which == "front" {
-		s.hour, s.minute = s.hour-1, 45
+		s.Hour, s.Minute = s.Hour-1, 45
 	}
 }
 
@@ -187,7 +187,7 @@ var meridian = regexp.MustCompile(`^(?:` + dateParts["space"] + `)?` + dateParts
 func readColonless(s *dateScan, t *tokenText) {
 	switch s.times {
 	case 0:
-		second, nano := s.second, s.nano
+		second, nano := s.Second, s.Nano
 		s.setTime(t.number(2), t.number(2), second, nano)
 	case 1:
 		s.setYear(t.number(4))
@@ -238,7 +238,7 @@ func readWeek(s *dateScan, t *tokenText) {
 		day = 1
 	}
 	s.setDate(year, 1, 1)
-	s.moved, s.days = true, isoDay(year, week, day)-1
+	s.moved, s.days = true, ISODay(year, week, day)-1
 }
 
 // readZone reads an offset or a zone's abbreviation, if one is left.
@@ -258,7 +258,7 @@ func (s *dateScan) setZone(name string) {
 	if !ok {
 		s.error("passing a time zone identifier as part of the string is not allowed")
 	}
-	s.zone = zone
+	s.Zone = zone
 }
 
 // anotherZone notes that there is a zone, and reports whether it is the only one. The second is no more than a warning.

@@ -1,4 +1,4 @@
-package expr
+package datetext
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 )
 
-// parseFree reads a date that is written in any of the usual ways.
-func parseFree(text string) (*civil, error) {
+// ParseFree reads a date that is written in any of the usual ways.
+func ParseFree(text string) (*Civil, error) {
 	if text == "" {
 		var empty problems
 		empty.add(0, "Empty string")
@@ -22,7 +22,7 @@ func parseFree(text string) (*civil, error) {
 	if all.found == nil && s.unsupported != "" {
 		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the unit %s in the text of a date is not supported", s.unsupported)
 	}
-	return &s.civil, all.err()
+	return &s.Civil, all.err()
 }
 
 // zoneOf reads an offset, which makes a zone without a name, a military letter or an abbreviation.
