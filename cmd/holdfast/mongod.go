@@ -1,5 +1,12 @@
 package main
 
+// The command can run in place of mongod: mongod.go and mongodflags.go have its name and flags, serve.go runs it, and front.go
+// listens at the addresses of hosts.go. If the members are several processes, the one that receives replSetInitiate hosts all
+// members (peers.go), and the others forward the bytes of their clients to it (guest.go). The host attends to the others from the
+// moment in which it tells them that the set begins, so that it can tell them the end at any time. A start that fails must not
+// change the files of a running server: the lock of a --dbpath (lockfile.go) is taken first, ports next, and the log and pid file
+// (outputfiles.go) are opened last.
+
 import (
 	"path/filepath"
 

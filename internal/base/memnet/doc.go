@@ -14,4 +14,6 @@
 // connections inside the bubble that uses them.
 //
 // All methods are safe for concurrent use.
+//
+// Begin with network.go. Then conn.go, stream.go (one direction of a connection), listener.go.
 package memnet

@@ -6,4 +6,9 @@
 //
 // The way of `holdfast check`: [Survey] opens a Watcher too, asks each server and the deployment, and collects [Facts]. [Check] is a
 // pure function from Facts to findings; each finding belongs to an entry of [Definitions].
+//
+// Begin with doc.go. Then watch.go (a client and its events), rebuild.go (the topology of the events), pools.go, view.go,
+// choose.go (where a read goes, and why), changes.go, topologytext.go; survey.go, surveyset.go, surveyserver.go (what is asked),
+// facts.go, check.go, checkdeployment.go, checkset.go, checkconcern.go, checkuri.go, checkrelease.go, checkcertificate.go (pure),
+// finding.go (the list of the checks), checktext.go, columns.go.
 package inspect

@@ -1,6 +1,8 @@
 // Package report writes the result of the counting experiment as one HTML page. The page needs no script and no other file. It has the
 // matrix and, for each cell, the stories of package prove: a chart of the events, and the same events in words. report.go has the template,
 // page.go the data of a page, words.go and faults.go the sentences, chart.go the charts.
+//
+// Begin with report.go, page.go. Then story.go, words.go, faults.go, chart.go.
 package report
 
 import (

@@ -15,4 +15,29 @@
 // connection is closed.
 //
 // The sources are Couchbase's RFCs 0005, 0024, 0048 and 0049.
+//
+// # Not obvious
+//
+//   - A Snapshot is one atomic pointer. Everything else that changes in a bucket is under Bucket.mu; connections are closed and
+//     used without it.
+//   - Bucket.Wake registers a wait and looks at what has happened since the caller's snapshot, under one lock: no event is lost
+//     between an attempt and its wait. Waits have no end of their own; the fetches that they keep going end a second after the
+//     last one began.
+//   - The cluster's first Bucket has no name until a bucket is opened; the connection that is there, or that is being dialled
+//     (kv.Config.LateBucket), then selects it. So Connect, Bucket and Get in a row need one connection. A bucket that a node does
+//     not have is asked for again on a connection without a bucket, and meanwhile HTTP services have the map of the cluster.
+//   - The map that a refusal carried does not end its wait, because the wait begins with the snapshot after it; a map that was
+//     fetched or pushed does, because the wait begins with the snapshot by which the request was routed.
+//   - The connection to a node that left the map is closed when its last request is answered, or when no answer has come for one
+//     second, if the node had no active vbucket any more, and otherwise for twice as long as the longest answer of the last
+//     second took (3 ms at least, one second at most): after a rebalance not one operation fails because of the move, and a black
+//     hole holds its requests no longer than that. A request of an HTTP service is sent to another node at once; one that changes
+//     something, or of which a row was delivered, goes on as long as no read waits for a second.
+//   - All who wait for a map share one fetch. A node is asked at most every 50 ms, but the map of a brief push is fetched at
+//     once: it is there.
+//
+// # Files
+//
+// Begin with doc.go. Then seek.go (seeds and bootstrap), link.go (a connection and its place), endpoint.go, breaker.go, maps.go,
+// publish.go, fetch.go, waits.go, collection.go, bucket.go, cluster.go.
 package cluster

@@ -22,4 +22,26 @@
 // and it is not sent later: a caller that leaves takes its packet out of the buffer.
 //
 // The sources are Couchbase's public description of the protocol, and its RFCs 0024 and 0048.
+//
+// # Not obvious
+//
+//   - A caller that begins to write lets other goroutines run first, if requests are in flight: then one write carries the
+//     packets of all of them.
+//   - The leader that leaves makes the caller that came last its successor: its reply probably comes last, so the lead changes
+//     seldom.
+//   - The slot of a caller that has left is not used again until the reply has come, as long as there are others: 16 bits of
+//     generation are used up in seconds, and a reply that came later would reach another caller.
+//   - A write that its caller leaves is stopped by a deadline, and another caller continues it. Under TLS that would break the
+//     connection, so there a goroutine writes.
+//   - On Linux a caller that is alone writes and reads with one wait (lone_linux.go): an ordinary read
+//     begins with a system call that finds nothing. The end of a connection that came before the write does not end that wait, so
+//     the timer ends it.
+//   - A timer that fires within some 10 ms doubles the cost of each wait for a reply, because the kernel sets its clock for each
+//     wait anew. So the connection looks around every millisecond only while few requests are made, and every 20 ms while many
+//     are (timer.go).
+//
+// # Files
+//
+// Begin with doc.go. Then connect.go, handshake.go, login.go; request.go, slot.go (the table of requests in flight), write.go,
+// wait.go (leader and followers), read.go, readbuffer.go, timer.go, lone.go and lone_linux.go (a caller that is alone).
 package kv

@@ -13,4 +13,18 @@
 //  5. After a failure that is not repeated, Run returns an [*Error], which matches the sentinels of this package (final.go, sentinels.go).
 //
 // The rules are those of Couchbase's RFCs 0049 (retries), 0058 (errors), 0024 (cluster maps) and 0005 (forward maps).
+//
+// # Not obvious
+//
+//   - The first operation in a collection waits for the look-up within its attempt: nothing has failed yet, so the strategy is
+//     not asked.
+//   - Two reasons are ours (couchbasereason.KVConfigOnly, BucketOpening): nobody's strategy can decline to wait for the bucket
+//     that is being opened.
+//   - A run (run.go) is the context of its operation, so a success makes no timer. A run whose
+//     attempt failed is not used again: a strategy may have kept it.
+//
+// # Files
+//
+// Begin with doc.go, operation.go, runner.go, run.go, attempt.go. Then select.go, identify.go (ids of collections), message.go,
+// classify.go, codes.go (the table of statuses), final.go (the error), sentinels.go, tracer.go.
 package operation

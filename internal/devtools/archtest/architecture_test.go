@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,6 +44,43 @@ func TestAFileOutsideTheNamedFolderIsMissing(t *testing.T) {
 		if got := missingFiles(text, []string{"."}); len(got) != missing {
 			t.Errorf("%q: missing %q, want %d", text, got, missing)
 		}
+	}
+}
+
+var fileInComment = regexp.MustCompile(`[\w/*-]*\w\.go\b`)
+
+// TestTheDocumentationOfPackagesNamesFilesThatExist checks every x.go in the comments of doc.go and design.go. The file must be in the package's
+// folder, or named from the root.
+func TestTheDocumentationOfPackagesNamesFilesThatExist(t *testing.T) {
+	files, named := 0, 0
+	err := filepath.WalkDir("../../..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "doc.go" && d.Name() != "design.go" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		files++
+		folder, _ := filepath.Rel("../../..", filepath.Dir(file))
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "//") || strings.Contains(line, "http") {
+				continue
+			}
+			for _, name := range fileInComment.FindAllString(line, -1) {
+				named++
+				if existing([]string{filepath.ToSlash(folder), "."}, name) == "" {
+					t.Errorf("%s names %s, which is not there", file, name)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 80 || named < 200 {
+		t.Errorf("only %d files were found, with %d names", files, named)
 	}
 }
 

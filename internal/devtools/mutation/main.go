@@ -12,6 +12,9 @@
 // through an overlay.
 //
 // With -defects it writes an overlay in which each deliberate defect of package defect can be switched on, for negative controls.
+//
+// Begin with operators.go, drops.go (the kinds of changes). Then module.go (whose tests may notice), mutant.go (the random choice
+// of lines), lab.go (the tests that must notice), equivalent.txt; defects.go (the overlay of the deliberate defects), overlay.go.
 package main
 
 import (

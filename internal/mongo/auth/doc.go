@@ -2,4 +2,11 @@
 // reads replies, and whoever owns the connection sends them. It has no sockets and no clock.
 //
 // The rules are those of the Driver Authentication specification, RFC 5802 and RFC 7677 (SCRAM), and RFC 4616 (PLAIN).
+//
+// The keys of SCRAM cost thousands of iterations, so an Authenticator keeps them for its next connections. It forgets them after
+// 16 logins in which the server proved nothing: such a server could send another salt each time, and fill the memory.
+//
+// # Files
+//
+// Begin with login.go. Then mechanism.go (the interface of a mechanism), sasl.go, scram.go, plain.go, x509.go, credential.go.
 package auth

@@ -14,4 +14,18 @@
 // whole is not protected.
 //
 // All functions are safe for concurrent use. A [Decoder] is not.
+//
+// # Not obvious
+//
+//   - A handle with a registry or BSON options uses the official codec. All others use internal/mongo/bsoncodec, which keeps an
+//     encoder and a decoder for each Go type. It gives only the values that it does not know to the official codec, never the
+//     whole document if it can avoid it, and the errors are always those of the official codec. Its tests compare the two on
+//     random values of random types.
+//   - The decoders of bsoncodec do no checks of lengths: check.go walks over a document first. So a malformed document changes no
+//     target before the official codec gets it.
+//
+// # Files
+//
+// Begin with encode.go, decode.go. Then cache.go, fields.go (struct tags), check.go (lengths and depth of a document), memory.go
+// (what a decoder remembers), general.go (the official codec).
 package bsoncodec

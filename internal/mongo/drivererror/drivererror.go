@@ -1,6 +1,8 @@
 // Package drivererror fills in the error types of the official module's x packages, so that programs find them by errors.As in
 // the errors of this client: some decide by them whether to try again, or which status to return. It is the only package of
 // the product that may import the x packages, and it does so for these types alone.
+//
+// Begin with drivererror.go. Then describe.go (the official description of a topology), wrapping.go.
 package drivererror
 
 import (

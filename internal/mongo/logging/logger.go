@@ -1,6 +1,8 @@
 // Package logging writes the log messages of the MongoDB specifications to the sink of the official LoggerOptions. The
 // packages that log decide which messages there are; this one knows components, levels, the environment variables of the
 // Logging specification, and how documents are shown.
+//
+// Begin with logger.go. Then config.go (options and environment), jsonsink.go, shortened.go.
 package logging
 
 import (

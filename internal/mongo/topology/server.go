@@ -2,6 +2,9 @@
 // functions on them: ParseHello makes a server description of a hello, Apply applies it to a topology description,
 // and Select finds the suitable servers in one. The package has no sockets, no goroutines and no clock. Its sources
 // are the Server Discovery and Monitoring (SDAM) and the Server Selection specifications.
+//
+// Begin with apply.go, replicaset.go. Then hello.go, errors.go (the effect of an error), seeds.go, select.go, staleness.go,
+// explain.go.
 package topology
 
 import (

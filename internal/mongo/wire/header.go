@@ -3,6 +3,9 @@
 //
 // Every function that reads checks each length before it uses it. The returned slices alias the bytes that were read.
 // The source is the MongoDB wire protocol reference and bsonspec.org.
+//
+// Begin with opmsg.go. Then clientmessage.go (the server's side), document.go (reading BSON), append.go (writing it), opquery.go,
+// compressed.go, pieces.go (decompression that ends with its context).
 package wire
 
 import (

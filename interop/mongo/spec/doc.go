@@ -6,4 +6,10 @@
 // It has only tests. The cases that fail are listed with their reasons in expected.json and expected_ours.json; a listed case that
 // passes, or fails for another reason, fails the test. unsupported.json counts the cases that need a method or an option that our
 // client does not have yet; these are neither passed nor failed.
+//
+// Only one file of internal/devtools/spectest/unified names the client under test, and a build tag chooses this file:
+// internal/devtools/spectest/unified/bind_official.go, or the one for our client beside it with -tags spec_holdfast. Each case runs on every version that its file permits, on a
+// set, a standalone, a sharded cluster and behind a load balancer, with a login if it asks for one; those that a standalone
+// without sessions can run also run on MongoDB's own engine (expected_engine.json). docs/PROSE.md lists the tests that the
+// specifications describe in words, and ours for each of them.
 package spec
