@@ -66,6 +66,7 @@ var levels = []level{
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
 	{"what the command line is made of", []string{"internal/cli/report"}},
 	{"the command line", []string{"cmd/holdfast"}},
+	{"programs one can run", []string{"examples/couchbase", "examples/engine", "examples/faultproxy", "examples/service"}},
 
 	{"for those who work on the code", []string{
 		"internal/devtools/defect", "internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
