@@ -28,6 +28,9 @@ const (
 // Connect returns a client for a deployment and starts its monitors. It does not wait for a server; the first
 // operation does. It returns an error for options that contradict each other and for an option that is not supported:
 // the error names the option. If several options are given, they are merged, and later ones take precedence.
+//
+// It calls no listener of servers, of the topology or of heartbeats on the caller's goroutine, so a listener may wait for what the caller does
+// later. The page docs/CLIENT.md of the repository has all rules of listeners.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
 	o := options.MergeClientOptions(opts...)
 	srv, err := srvOf(o)

@@ -36,8 +36,7 @@ type Config struct {
 	AttemptTimeout time.Duration
 	// MaxResumeTime limits how long one call of a change stream's Next or TryNext tries to resume, for example while no server can be
 	// selected. Then it returns false with an error that matches context.DeadlineExceeded, and the next call tries again. Zero means that
-	// it tries until the call's context ends; it must not be negative. The client's log tells of streams that cannot resume, see the
-	// documentation of the package.
+	// it tries until the call's context ends; it must not be negative. The client's log tells of streams that cannot resume.
 	MaxResumeTime time.Duration
 	// Observer receives the events of the retries of all operations. Nil means none.
 	Observer retry.Observer
