@@ -47,11 +47,12 @@
 //   - While a monitor waits for the hellos of a stream, a request for a check has no effect. A server that became Unknown
 //     although it did not change (a stale primary, a state change error without a topologyVersion) would be found only at the
 //     next heartbeat, so its stream is cancelled and begins again (Server.recheck).
-//   - Three differences from the words of the specifications are on purpose. A request for a check that comes during a poll is
+//   - Four differences from the words of the specifications are on purpose. A request for a check that comes during a poll is
 //     answered by the next check, 500 ms later (Server Monitoring says that it is ignored, its pseudocode keeps it): the error
 //     that requested it may be newer than the hello on its way. A state change error of a server before 4.2 clears its pool, as
 //     SDAM required while it covered those servers: they close all connections. A server that answers an awaitable hello at once
-//     and without a change is polled: a stream would flood it.
+//     and without a change is polled: a stream would flood it. A check for which an operation waits may begin less than 500 ms
+//     after the one before (docs/adr/0010-checks-on-demand.md).
 //   - After "not primary" a server is checked when 500 ms have passed since its last check, and not at once: Server Monitoring,
 //     "Requesting an immediate check". The hellos of a stream do not wait.
 //   - A selection that waits in a replica set without a primary, while its monitors poll, makes one probing handshake with each
