@@ -77,7 +77,7 @@ func (all module) add(p listedMember, paths map[string]string) {
 	into := m.tested
 	if paths[p.ImportPath] != "" {
 		into = m.imports
-		m.public = p.Name != "main" && !slices.Contains(strings.Split(p.path, "/"), "internal")
+		m.public = p.Name != "main" && !slices.Contains(strings.Split(p.path, "/"), "internal") && !strings.HasPrefix(p.path, "./examples/")
 	}
 	for _, dep := range p.Deps {
 		dep, _, _ = strings.Cut(dep, " ") // "p [p.test]" is p, compiled for its tests
