@@ -25,11 +25,12 @@
 //
 // # Retries and time
 //
-// Reads and acknowledged writes are retried once after a retryable error or, if the context has a deadline, until the
-// deadline. What an overloaded server refuses is retried with backoff, at most maxAdaptiveRetries times (default 2). Writes to a
-// standalone, [Database.RunCommand], the later commands of a [Cursor], aggregations that write, and commands that create or
-// drop something are retried for overload only. An operation ends at most 5 ms after its context. The option timeoutMS limits
-// each operation whose context has no deadline.
+// Reads and acknowledged writes are retried once after a retryable error or, if the context has a deadline, until the deadline.
+// What an overloaded server refuses is retried with backoff, at most maxAdaptiveRetries times (default 2). Writes to a
+// standalone, UpdateMany, DeleteMany and bulk writes that have such a model, all operations in a transaction but its end,
+// [Database.RunCommand], the later commands of a [Cursor], aggregations that write, and commands that create or drop something
+// are retried for overload only. An operation ends at most 5 ms after its context. The option timeoutMS limits each operation
+// whose context has no deadline.
 //
 // # Errors
 //
@@ -44,10 +45,11 @@
 //
 // # Limits
 //
-// An option that is not supported is an error that names it, never ignored. The names of GridFS and of client-side encryption exist, so
-// that programs compile; their methods return an error. BatchCursorFromCursor does not exist. [Connect] refuses the mechanisms
-// MONGODB-AWS, MONGODB-OIDC and GSSAPI, and automatic encryption; revocation of certificates is not checked. Servers must be MongoDB
-// 3.6 or newer. A document with more than 10,000 levels is refused.
+// An option that is not supported is an error that names it, except the old URI options that docs/OPTIONS.md lists as ignored.
+// The names of GridFS and of client-side encryption exist, so that programs compile; their methods return an error.
+// BatchCursorFromCursor does not exist. [Connect] refuses the mechanisms MONGODB-AWS, MONGODB-OIDC and GSSAPI, and automatic
+// encryption; revocation of certificates is not checked. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
+// levels is refused.
 //
 // The page docs/CLIENT.md of the repository has the rest: connecting, sessions, options, listeners, panics and logging.
 package mongo

@@ -23,7 +23,7 @@ var (
 	KVNotMyVBucket = retry.NewReason("KV_NOT_MY_VBUCKET", retry.FlagAlways)
 	// KVCollectionOutdated: the node does not, or no longer, know the collection's id.
 	KVCollectionOutdated = retry.NewReason("KV_COLLECTION_OUTDATED", retry.FlagAlways)
-	// KVErrorMapRetryIndicated: the status is unknown to the client and the server's error map says that it is temporary.
+	// KVErrorMapRetryIndicated: the client leaves the status to the server's error map, which says that it is temporary.
 	KVErrorMapRetryIndicated = retry.NewReason("KV_ERROR_MAP_RETRY_INDICATED", retry.FlagAllowsNonIdempotent)
 	// KVLocked: the document is locked.
 	KVLocked = retry.NewReason("KV_LOCKED", retry.FlagAllowsNonIdempotent)

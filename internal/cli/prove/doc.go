@@ -1,7 +1,6 @@
-// Package prove is the counting experiment of `holdfast prove`: many writers increment counters while failures are
-// injected, and afterwards the experiment checks for each single operation how often it was applied. A [Backend] is one
-// kind of database. Each has retry strategies and failures. Each pair is a cell, with its own clients, deployment and data. The parts of a cell
-// are:
+// Package prove is the counting experiment of `holdfast prove`: many writers increment counters while failures are injected, and
+// afterwards the experiment checks for each single operation how often it was applied. A [Backend] is one kind of database. Each
+// has retry strategies and failures. Each pair is a cell, with its own clients, deployment and data. The parts of a cell are:
 //
 //	plan      the faults and their operations: a pure function of seed, failure and operation
 //	referee   decides when a planned fault may happen, so that no operation has two faults
@@ -47,8 +46,8 @@
 // The stories of a cell are made when it has ended, so a run pays for the time of each message and for the times of the faults
 // only: story.go chooses the operations, the first of each flaw or one that met a fault and came out right, and story_teller.go
 // puts their tries, messages and faults together with the servers' journal. The tests compare each story with the final data.
-// internal/cli/report turns events into sentences (internal/cli/report/words.go, internal/cli/report/faults.go) and charts (internal/cli/report/chart.go); its page has no script, so nothing
-// but the browser is needed to read it.
+// internal/cli/report turns events into sentences (internal/cli/report/words.go, internal/cli/report/faults.go) and charts
+// (internal/cli/report/chart.go); its page has no script, so nothing but the browser is needed to read it.
 //
 // # Files
 //

@@ -34,7 +34,8 @@
 //
 // # When an attempt fails
 //
-// Every failure becomes a retry.Failure in classify.go: how far the attempt came (stage), why it failed
+// Every failure becomes a retry.Failure. Those of a checkout, a round trip and a reply are made in classify.go, those of an attempt that
+// did not come so far in attempt.go and limits.go. It says how far the attempt came (stage), why it failed
 // (reason), and whether it may be sent again (idempotency). The stage is not guessed: the code that writes the bytes sets it in
 // cluster.IOError.
 //
@@ -52,8 +53,9 @@
 //     topology: yes: server Unknown, pool cleared. Then: retried.
 //   - The server's certificate is invalid. Stage: nothing sent. Reported to the topology: yes: server Unknown, pool cleared.
 //     Then: returned.
-//   - The connection breaks, or is interrupted by its monitor. Stage: in flight. Reported to the topology: yes: server Unknown,
-//     pool cleared. Then: retried: the transaction number makes it idempotent.
+//   - The connection breaks, or is interrupted by its monitor. Stage: in flight, or before sending if no byte was written. Reported to the
+//     topology: yes: server Unknown, pool cleared. Then: a read, and a write with a transaction number, is retried.
+//   - The pin's connection is lost, the pool is exhausted, or the command cannot be built. Stage: nothing sent. Then: returned.
 //   - The attempt reaches AttemptTimeout. Stage: in flight or before. Reported to the topology: yes, as a network timeout, which
 //     changes nothing; checks of all servers are requested. Then: retried on another server, or on this one after its check.
 //   - The server's breaker is open. Stage: nothing sent. Reported to the topology: no. Then: retried, on another server if one
@@ -71,7 +73,8 @@
 // The engine then decides (retry/decide.go, one pure function). docs/ENGINE.md lists its questions in their order, and its
 // tables; docs/RETRIES.md has the resulting rules for the users of the client. The strategy of an operation is the run itself
 // (RetryAfter): one retry or, if there is a deadline, retries until the deadline; an overloaded server has a rule of its own.
-// With a deadline, from the second retry on, selectServer waits for a change of the topology. So a server that keeps refusing
+// With a deadline, from the second retry on, a retry goes to a suitable server that has not failed in the operation; if there is none,
+// selectServer waits for a change of the topology, for at most 500 ms. So a server that keeps refusing
 // gets about two attempts a second, as often as its monitor may check it.
 //
 // After each failed attempt choose (errors.go) remembers the error that the application gets (of the most recent attempt that was
@@ -81,27 +84,26 @@
 // of an error does not depend on the number of attempts. internal/mongo/drivererror is the only package that knows the official
 // module's x packages: it fills in their error types for errors.As, and makes a CommandError whose text is that of what it wraps.
 //
-// The settings of Config that limit retries are operation.Limits (limits.go). The strategy is asked
-// after the client's own rule. The breaker of a server is asked between selection and checkout. AttemptTimeout covers checkout
-// and round trip, not the selection, which must be able to wait for an election; it is not sent as maxTimeMS. socketTimeoutMS is
-// the same for the round trip of an operation without a deadline; waitQueueTimeoutMS is the pool's (internal/mongo/cluster/waiting.go). After an attempt
-// that reached one of the first two, Cluster.SelectOther returns the same server only when a check has shown that the server
-// answers.
+// The settings of Config that limit retries are operation.Limits (limits.go). The strategy is asked after the client's own rule.
+// The breaker of a server is asked between selection and checkout. AttemptTimeout covers checkout and round trip, not the
+// selection, which must be able to wait for an election; it is not sent as maxTimeMS. socketTimeoutMS is the same for the round
+// trip of an operation without a deadline; waitQueueTimeoutMS is the pool's (internal/mongo/cluster/waiting.go). After an attempt
+// that reached one of the first two, Cluster.SelectFor, given the check of that server, returns the same server only when a check
+// has shown that the server answers.
 //
 // # Not obvious
 //
 //   - A run is its own strategy, because only the first server shows whether an operation may be retried.
 //   - Operation.Idempotency says whether applying the operation twice does harm to the application; the idempotency of an attempt
-//     may be better. The first decides whether an error is ambiguous, the second whether an attempt may be repeated.
+//     may be better. The first decides whether an error is ambiguous; the better of both decides whether an attempt may be
+//     repeated.
 //   - A reply aliases its connection's read buffer. Accept copies the parts that it keeps; after the check-in the buffer is used
 //     again.
-//   - From the third attempt on, an operation takes a suitable server that has not failed in it, if there is one. If there is
-//     none, it waits until the topology changes, for at most 500 ms (run.selectServer).
 //
 // # Files
 //
 // Begin with operation.go, runner.go, run.go, attempt.go. Then select.go, rules.go (what may be retried, and when), session.go,
-// serversession.go, transaction.go, transactionrun.go, ending.go, pin.go, request.go, limits.go, classify.go, codes.go,
-// errors.go, final.go, message.go, readconcern.go, writeconcern.go, reply.go, cursorreply.go, clock.go, monitoring.go, log.go,
-// redaction.go.
+// serversession.go, transaction.go, transactionrun.go, ending.go, endsessions.go, pin.go, request.go, limits.go, branches.go,
+// classify.go, codes.go, errors.go, final.go, message.go, readconcern.go, writeconcern.go, reply.go, cursorreply.go, clock.go,
+// monitoring.go, log.go, redaction.go.
 package operation

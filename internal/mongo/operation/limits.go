@@ -16,7 +16,7 @@ type Limits struct {
 	Strategy retry.Strategy
 	Budget   *retry.Budget
 	Breaker  *retry.BreakerOptions // for each server
-	// AttemptTimeout limits the time of an attempt from the selection of its server on.
+	// AttemptTimeout limits the checkout and the round trip of an attempt, not the selection of its server.
 	AttemptTimeout time.Duration
 	// SocketTimeout limits each round trip of an operation that has no deadline (socketTimeoutMS).
 	SocketTimeout time.Duration
@@ -24,7 +24,7 @@ type Limits struct {
 }
 
 // newEngine returns an engine with these limits. Its attempts have no time limit: an attempt begins with the selection of a
-// server, which has a limit of its own. See [run.limited].
+// server, which has a limit of its own. See [Limits.limited].
 func (l *Limits) newEngine() (*retry.Engine, error) {
 	return retry.New(retry.Options{
 		Strategy: retry.RetryOnce(), DeadlineMode: retry.DeadlineGiveUp,

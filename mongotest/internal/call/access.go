@@ -158,8 +158,8 @@ func sessionRef(x Locked, stmt int32) *store.SessionRef {
 	return &store.SessionRef{LSID: x.Client.Member.Data.Sessions[string(x.Command.LSID)].Key, Txn: x.Command.Txn, Stmt: stmt}
 }
 
-// Store writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
-// statement: a transaction is in the way.
+// Store writes a put or a remove into the command's collection. If a
+// transaction is in the way, the whole command fails or waits, and not only the statement.
 func (x Locked) Store(e *store.Entry, stmt int32, note *journal.Entry) error {
 	e.NS = x.Command.Full
 	if err := x.Append(e, stmt, note); err != nil || x.Result.Within != nil {

@@ -336,7 +336,7 @@ func ns(x *Call) string {
 	return x.Command.DB
 }
 
-// TargetOf is collectionName of a command that needs a field with documents. As in the real server, a missing field is found first.
+// TargetOf is CollectionName of a command that needs a field with documents. As in the real server, a missing field is found first.
 func (x *Call) TargetOf(field string) error {
 	inSequence := slices.ContainsFunc(x.Command.Sequences, func(s wire.Sequence) bool { return string(s.Identifier) == field })
 	if !inSequence && !fields.Has(x.Command.Args, field) {

@@ -14,7 +14,7 @@ func (x *Call) InTransaction() bool { return x.Command.autocommit == autocommitO
 // Retryable reports whether the command is a retryable write.
 func (x *Call) Retryable() bool { return x.Command.HasTxn && !x.InTransaction() }
 
-// joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
+// join notes the transaction that a statement runs in: it begins it, if the statement says so.
 func join(x Locked) error {
 	if x.Result.Within != nil {
 		return nil
@@ -48,7 +48,7 @@ func join(x Locked) error {
 	return nil
 }
 
-// joinToWrite is joinLocked of a write, which the server's own collections do not take in a transaction.
+// joinToWrite is join of a write, which the server's own collections do not take in a transaction.
 func joinToWrite(x Locked) error {
 	if err := join(x); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
-// A unit of work of a write, here a unit for short, is done whole or not at all: a statement, or one document of those that it is about. Outside
+// A unit of work of a write, here a unit for short, is a statement, or one document of those that it is about. It is undone if it must be executed again. Outside
 // of a transaction, others may read and write between two units, as in the real server.
 
 // Unit runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
@@ -76,7 +76,7 @@ func pause(x Locked) error {
 	})
 }
 
-// yield gives up the mutex if the command has had it for long. A command keeps it if something else is to be done with all that it wrote.
+// yield gives up the mutex if the command has had it for long. A command keeps it if a fault's AfterApply is to see all that it wrote at once.
 func yield(x Locked) error {
 	if time.Since(x.Evaluation.lock.acquired) < maxLockHold || x.Command.AfterApply != nil {
 		return nil
