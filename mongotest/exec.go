@@ -95,7 +95,7 @@ func (x *exec) dispatch(parseErr error) (*Reply, error) {
 	if list := x.conn.deployment.concerning(x.Command.Name); list != nil {
 		return x.withMiddleware(list, parseErr)
 	}
-	return nil, x.execute(parseErr)
+	return nil, x.executeCommand(parseErr)
 }
 
 // withMiddleware is dispatch by way of middleware.
@@ -105,7 +105,7 @@ func (x *exec) withMiddleware(list []Middleware, parseErr error) (*Reply, error)
 	request := x.request()
 	reply := testserver.Around(list, func(r *Request) *Reply {
 		x.Command.AfterApply, executed = r.afterApply, true
-		if failed = x.execute(parseErr); failed != nil {
+		if failed = x.executeCommand(parseErr); failed != nil {
 			return nil
 		}
 		return &Reply{Body: bson.Raw(x.Result.Out[x.Result.Body:])}
@@ -194,8 +194,8 @@ func (x *exec) deliver(reply *Reply) error {
 	return ended
 }
 
-// execute executes the command and writes the reply's document, or the error's.
-func (x *exec) execute(parseErr error) error {
+// executeCommand executes the command and writes the reply's document, or the error's.
+func (x *exec) executeCommand(parseErr error) error {
 	if parseErr == nil && x.Command.Spec.Greeting {
 		noteClient(x) // a fail point may be about the application that says hello
 	}

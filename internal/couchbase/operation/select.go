@@ -28,7 +28,7 @@ func (r *run) selectEndpoint() (retry.Failure, bool) {
 		}
 		r.vbucket = memd.VBucket(r.op.Key, s.Map.VBuckets())
 	}
-	r.endpoint = r.choose()
+	r.endpoint = r.endpointOf()
 	if r.endpoint == nil {
 		r.bucket.Refresh(s, nil)
 		return r.notSent(errNodeNotAvailable, r.wakeMoved(s)), false
@@ -39,9 +39,9 @@ func (r *run) selectEndpoint() (retry.Failure, bool) {
 	return retry.Failure{}, true
 }
 
-// choose returns the endpoint that has the vbucket. One that refused it is not asked again by the same map if there is a rebalance that
+// endpointOf returns the endpoint that has the vbucket. One that refused it is not asked again by the same map if there is a rebalance that
 // moves the vbucket: the request then goes to the endpoint that will own it (RFC 5).
-func (r *run) choose() *cluster.Endpoint {
+func (r *run) endpointOf() *cluster.Endpoint {
 	if r.op.Replica == 0 && r.refusedBy == r.snapshot {
 		if forward := r.snapshot.Forward(r.vbucket); forward != nil {
 			return forward

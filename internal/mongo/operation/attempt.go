@@ -42,7 +42,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 		r.tried = append(r.tried, target.Server.Address())
 		r.failedInTransaction(&failure)
 		r.lastFailure = failure
-		r.choose(&failure)
+		r.rememberError(&failure)
 	case r.requested:
 		r.op.Request.succeeded(target, r.op.Selection.ReadPref)
 	}

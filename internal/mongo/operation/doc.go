@@ -68,7 +68,7 @@
 //   - writeErrors, any other code. Stage: answered. Then: returned.
 //   - Overload labels. Stage: answered. Then: retried up to maxAdaptiveRetries, with backoff.
 //   - No server can be selected for the retry, or it does not support retries. Then: the error of the attempt before is returned
-//     (errors.go, choose).
+//     (errors.go, rememberError).
 //
 // The engine then decides (retry/decide.go, one pure function). docs/ENGINE.md lists its questions in their order, and its
 // tables; docs/RETRIES.md has the resulting rules for the users of the client. The strategy of an operation is the run itself
@@ -77,7 +77,7 @@
 // selectServer waits for a change of the topology, for at most 500 ms. So a server that keeps refusing
 // gets about two attempts a second, as often as its monitor may check it.
 //
-// After each failed attempt choose (errors.go) remembers the error that the application gets (of the most recent attempt that was
+// After each failed attempt rememberError (errors.go) remembers the error that the application gets (of the most recent attempt that was
 // sent and is not labelled NoWritesPerformed, else of the first), because the history of a long operation does not keep all
 // attempts. final (final.go) adds the history, also after one attempt and after none: a CommandError wraps it (Cause), and
 // package mongo puts it into WriteException, BulkWriteException and ClientBulkWriteException (mongo/errorhistory.go), so that the type

@@ -72,10 +72,10 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	return e
 }
 
-// choose remembers the error of the attempt that the application gets: of the most recent one that was sent and, except for
+// rememberError remembers the error of the attempt that the application gets: of the most recent one that was sent and, except for
 // reads, does not have the label NoWritesPerformed. It is called after each failed attempt, because the history of a long
 // operation does not keep them all. If no attempt is chosen, the application gets the first attempt's error.
-func (r *run) choose(f *retry.Failure) {
+func (r *run) rememberError(f *retry.Failure) {
 	if f.Stage != retry.StageDispatch && (r.op.Kind == Read || !Labelled(f.Err, labelNoWritesPerformed)) {
 		r.chosen = f.Err
 	}

@@ -160,7 +160,7 @@ func failing(t *testing.T, r *run, failures ...retry.Failure) error {
 		t.Fatal(err)
 	}
 	return engine.Do(context.Background(), retry.Operation{}, func(_ context.Context, n int) retry.Failure {
-		r.choose(&failures[n])
+		r.rememberError(&failures[n])
 		return failures[n]
 	})
 }

@@ -29,7 +29,7 @@ type run struct {
 	failed []string
 	// tried are the servers that have failed in this operation.
 	tried []string
-	// chosen is the error of the attempt that the application gets, or nil for the first one. See choose.
+	// chosen is the error of the attempt that the application gets, or nil for the first one. See rememberError.
 	chosen error
 	// after is the topology after the last failure, if the next attempt must be paced by its changes.
 	after *cluster.Snapshot

@@ -217,11 +217,11 @@ func (x Locked) Append(e *store.Entry, stmt int32, note *journal.Entry) error {
 		e.Outcome = &note.Outcome
 	}
 	if x.Result.Within != nil {
-		return conflicting(x.Call, x.Result.Within.Write(e))
+		return conflicting(x.Call, x.Result.Within.WriteLocked(e))
 	}
 	m := x.Client.Member
 	if len(m.Open) > 0 {
-		if x.Result.blocker = m.HeldLocked(e, m.LocksOf(e, c), nil); x.Result.blocker != nil {
+		if x.Result.blocker = m.BlockerLocked(e, m.LocksOfLocked(e, c), nil); x.Result.blocker != nil {
 			return errBlocked
 		}
 	}
@@ -257,7 +257,7 @@ func (x Locked) Collection(ns string) (*store.Collection, error) {
 // transaction, at its read concern's snapshot, or as it is.
 func (x Locked) Lookup(ns string) (*store.Collection, error) {
 	if x.Result.Within != nil {
-		c, err := x.Result.Within.Collection(ns)
+		c, err := x.Result.Within.CollectionLocked(ns)
 		return c, conflicting(x.Call, err)
 	}
 	if ns == store.OplogName {

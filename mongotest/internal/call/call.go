@@ -109,7 +109,7 @@ func executeRouted(x *Call, point PointAction) error {
 	}
 	if point.writeConcernError != nil {
 		x.Result.Out = wire.AppendDocument(x.Result.Out, "writeConcernError", point.writeConcernError)
-	} else if x.Result.WriteError != nil {
+	} else if x.Result.ConcernError != nil {
 		appendWriteConcernError(x)
 	}
 	if x.Result.WholeOK {

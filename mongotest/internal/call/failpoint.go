@@ -114,8 +114,8 @@ func appName(x *Call) string {
 // failWrite does what the fail point for writes says about the documents that a retryable write has written since it took the mutex.
 func failWrite(x Locked) error {
 	m, h := x.Client.Member, &x.Evaluation.lock
-	since := h.from
-	h.from = m.Data.Log.Last()
+	since := h.logEnd
+	h.logEnd = m.Data.Log.Last()
 	p := m.Points.byName[failpoint.Write]
 	if p == nil || !x.Command.HasTxn {
 		return nil
@@ -127,7 +127,7 @@ func failWrite(x Locked) error {
 		h.cut = h.cut || !p.Stays
 		if p.HasCode {
 			m.RollbackLocked(at - 1)
-			h.from = at - 1
+			h.logEnd = at - 1
 			return mongoerr.Errorf(p.Code, "Failing write for %s:%d due to failpoint. The write must not be reflected.",
 				sessionName(x.Command.LSID), x.Command.Txn)
 		}

@@ -18,15 +18,15 @@ const (
 // lockState is how a write holds the set's mutex. If the evaluation in a unit takes too long, what the unit has done is undone, what takes long is
 // evaluated without the mutex, and the unit is executed again, with the results of these evaluations.
 type lockState struct {
-	since    time.Time // when the attempt at a unit began; zero if its evaluation may take as long as it wants
-	acquired time.Time // when the mutex was acquired
-	from     int64     // the end of the log then
-	cut      bool      // a fail point closes the connection
-	locked   bool      // the mutex is held
-	releases int       // how often it was given up
-	yields   int       // of the unit
-	slow     func()    // evaluates what takes long
-	memo     memo
+	attemptBegan time.Time // when the attempt at a unit began; zero if its evaluation may take as long as it wants
+	acquired     time.Time // when the mutex was acquired
+	logEnd       int64     // the end of the log then
+	cut          bool      // a fail point closes the connection
+	locked       bool      // the mutex is held
+	releases     int       // how often it was given up
+	yields       int       // of the unit
+	slow         func()    // evaluates what takes long
+	memo         memo
 }
 
 // errHeldTooLong ends an evaluation that goes on without the mutex. Nobody else sees it.
@@ -34,7 +34,7 @@ var errHeldTooLong = errors.New("mongotest: the evaluation goes on without the s
 
 // heldTooLong reports whether a write is to give up the mutex. One with scripts does so before it runs the first.
 func heldTooLong(x *Call, now time.Time) bool {
-	since := x.Evaluation.lock.since
+	since := x.Evaluation.lock.attemptBegan
 	long := x.Evaluation.script != nil || now.Sub(since) >= maxLockHold
 	return !since.IsZero() && long
 }

@@ -50,7 +50,7 @@ func TestWhatWasFoundOutIsKept(t *testing.T) {
 		made = doc
 		_, err = x.Memoized(MemoKey{"slow", &doc[0]}, func() ([]byte, error) {
 			slow++
-			for !x.Evaluation.lock.since.IsZero() { // as long as it holds the mutex
+			for !x.Evaluation.lock.attemptBegan.IsZero() { // as long as it holds the mutex
 				if err := checkInterrupt(x.Call); err != nil {
 					return nil, err
 				}
@@ -73,7 +73,7 @@ func TestUnitsForget(t *testing.T) {
 		err := attempt(x, nil, func() error {
 			_, err := x.Memoized(MemoKey{By: "slow"}, func() ([]byte, error) {
 				evaluated++
-				for !x.Evaluation.lock.since.IsZero() {
+				for !x.Evaluation.lock.attemptBegan.IsZero() {
 					if err := checkInterrupt(x.Call); err != nil {
 						return nil, err
 					}
@@ -94,7 +94,7 @@ func TestAUnitThatCannotPauseKeepsTheMutex(t *testing.T) {
 	attempts, releases := 0, x.Evaluation.lock.releases
 	err := attempt(x, nil, func() error {
 		attempts++
-		for !x.Evaluation.lock.since.IsZero() {
+		for !x.Evaluation.lock.attemptBegan.IsZero() {
 			if err := checkInterrupt(x.Call); err != nil {
 				return err
 			}

@@ -32,8 +32,8 @@ func (x *Call) WriteFailure(e *mongoerr.Error, point PointAction) {
 // Finish writes what ends every reply, and journals a command that did not journal its statements.
 func (x *Call) Finish() {
 	x.Record(0)
-	if x.Result.WriteError != nil {
-		code := x.Result.WriteError.Code
+	if x.Result.ConcernError != nil {
+		code := x.Result.ConcernError.Code
 		x.Client.Cluster.Journal.Mark(x.Result.Entries, func(e *journal.Entry) { e.WriteConcernErrorCode = code })
 	}
 	if x.Client.Set.Standalone {

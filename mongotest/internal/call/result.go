@@ -38,7 +38,7 @@ type Result struct {
 	blocker         *replica.Transaction // the one that keeps the command from writing
 	StatementFailed bool                 // a statement failed
 	Applied         int64                // index up to which the write concern waits
-	WriteError      *mongoerr.Error
+	ConcernError    *mongoerr.Error
 	Watches         bool // the current cursor is that of a change stream
 }
 

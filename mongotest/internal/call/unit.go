@@ -31,11 +31,11 @@ func attempt(x Locked, notes []*journal.Entry, apply func() error) error {
 	for {
 		h.slow = nil
 		h.memo.again()
-		if h.since = (time.Time{}); h.yields < maxYields {
-			h.since = time.Now()
+		if h.attemptBegan = (time.Time{}); h.yields < maxYields {
+			h.attemptBegan = time.Now()
 		}
 		err := apply()
-		h.since = time.Time{}
+		h.attemptBegan = time.Time{}
 		if x.Result.Conflict != nil {
 			err = x.Result.Conflict
 		}
@@ -47,14 +47,14 @@ func attempt(x Locked, notes []*journal.Entry, apply func() error) error {
 		if paused {
 			err = pause(x)
 		} else {
-			err = released(x, func() error {
+			err = withoutMutex(x, func() error {
 				return awaitToWrite(x, func() bool { return blocker.State != replica.Running })
 			})
 		}
 		if err != nil {
 			return err
 		}
-		before.since = x.Client.Member.Data.Log.Last()
+		before.logEnd = x.Client.Member.Data.Log.Last()
 	}
 }
 
@@ -68,7 +68,7 @@ func pause(x Locked) error {
 		h.yields = maxYields // nobody knows how to go on without the mutex
 		return nil
 	}
-	return released(x, func() error {
+	return withoutMutex(x, func() error {
 		x.Client.Set.Unlock()
 		defer x.Client.Set.Lock()
 		h.slow()
@@ -81,7 +81,7 @@ func yield(x Locked) error {
 	if time.Since(x.Evaluation.lock.acquired) < maxLockHold || x.Command.AfterApply != nil {
 		return nil
 	}
-	return released(x, func() error {
+	return withoutMutex(x, func() error {
 		x.Client.Set.Unlock()
 		defer x.Client.Set.Lock()
 		runtime.Gosched() // else who waits would find the mutex taken again
@@ -89,10 +89,10 @@ func yield(x Locked) error {
 	})
 }
 
-// released runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
-func released(x Locked, wait func() error) error {
+// withoutMutex runs wait, which gives up the mutex and takes it again. It returns why the command cannot go on, nil if it can.
+func withoutMutex(x Locked, wait func() error) error {
 	h := &x.Evaluation.lock
-	h.since = time.Time{} // what was written before stays
+	h.attemptBegan = time.Time{} // what was written before stays
 	if err := failWrite(x); err != nil {
 		x.Evaluation.Ended = err
 		return err
@@ -114,21 +114,21 @@ func released(x Locked, wait func() error) error {
 // taken notes that the command has taken the mutex.
 func taken(x Locked) {
 	h := &x.Evaluation.lock
-	h.acquired, h.from, h.locked = time.Now(), x.Client.Member.Data.Log.Last(), true
+	h.acquired, h.logEnd, h.locked = time.Now(), x.Client.Member.Data.Log.Last(), true
 }
 
 // beforeUnit is what a unit of a write goes back to if it is executed again.
 type beforeUnit struct {
-	since   int64 // the end of the log
+	logEnd  int64 // the end of the log
 	within  replica.Savepoint
 	result  Result
 	applied bool // a document of the same statement was written before
 }
 
 func savepoint(x Locked, notes []*journal.Entry) beforeUnit {
-	b := beforeUnit{since: x.Client.Member.Data.Log.Last(), result: x.Result}
+	b := beforeUnit{logEnd: x.Client.Member.Data.Log.Last(), result: x.Result}
 	if t := x.Result.Within; t != nil {
-		b.within = t.Savepoint()
+		b.within = t.SavepointLocked()
 	}
 	b.applied = len(notes) == 1 && notes[0].Outcome.Applied.Load()
 	return b
@@ -136,7 +136,7 @@ func savepoint(x Locked, notes []*journal.Entry) beforeUnit {
 
 // rollback undoes what a unit of a write did, which nobody has seen.
 func rollback(x Locked, b *beforeUnit, notes []*journal.Entry) {
-	x.Client.Member.RollbackLocked(b.since)
+	x.Client.Member.RollbackLocked(b.logEnd)
 	if t := b.result.Within; t != nil {
 		t.RollbackLocked(b.within)
 	}

@@ -21,7 +21,7 @@ func (x *Call) AwaitWriteConcern() error {
 		if never == nil {
 			return awaitMembers(x, w)
 		}
-		x.Result.WriteError = never
+		x.Result.ConcernError = never
 		return nil
 	})
 }
@@ -40,18 +40,18 @@ func awaitMembers(x Locked, w *writeconcern.Concern) error {
 	err := x.Client.Set.AwaitLocked(until, x.Client.Done, limit)
 	interrupted, gone := demoted(x), x.Client.Epoch != m.Epoch
 	if err == nil && !replicated(x) {
-		x.Result.WriteError = x.Unsatisfiable(w)
+		x.Result.ConcernError = x.Unsatisfiable(w)
 	}
 	switch {
 	case gone || errors.Is(err, ErrHangUp):
 		return ErrHangUp
 	case interrupted:
 		x.Result.State = true
-		x.Result.WriteError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
+		x.Result.ConcernError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	case err != nil && ownTime:
-		x.Result.WriteError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
+		x.Result.ConcernError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
 	case err != nil:
-		x.Result.WriteError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+		x.Result.ConcernError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func replicated(x Locked) bool {
 }
 
 func appendWriteConcernError(x *Call) {
-	e := x.Result.WriteError
+	e := x.Result.ConcernError
 	at, dst := wire.BeginEmbedded(x.Result.Out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
 	name, message := x.Client.Set.Version.Express(e)
@@ -98,8 +98,8 @@ func appendWriteConcernError(x *Call) {
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.
 func appendLabels(x *Call, point PointAction) {
 	code := int32(0)
-	if x.Result.WriteError != nil {
-		code = x.Result.WriteError.Code
+	if x.Result.ConcernError != nil {
+		code = x.Result.ConcernError.Code
 	}
 	if point.writeConcernError != nil {
 		n, _ := query.Lookup(point.writeConcernError, "code").Integer()

@@ -298,7 +298,7 @@ func runBulk(x call.Locked, b *bulk) (docs [][]byte, err error) {
 		case "insert":
 			return insertOne(x, &op.insertion, i, o)
 		case "update":
-			return updateOne(x, &op.update, i, o)
+			return runUpdate(x, &op.update, i, o)
 		default:
 			return deleteOne(x, &op.delete, i, o)
 		}

@@ -78,7 +78,7 @@ func writeResults(x *call.Call, a *aggregation, docs [][]byte) error {
 	})
 	if w != x && err == nil {
 		err = w.AwaitWriteConcern()
-		x.Result.WriteError = w.Result.WriteError
+		x.Result.ConcernError = w.Result.ConcernError
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func cmdUpdate(x *call.Call) error {
 			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
-	if err := x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return updateOne(x, &list[i], i, o) }); err != nil {
+	if err := x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return runUpdate(x, &list[i], i, o) }); err != nil {
 		return err
 	}
 	for i := range list {
@@ -176,8 +176,8 @@ func (s *updateStatement) supply(constants []byte) error {
 	return nil
 }
 
-// updateOne executes one statement and reports whether it went well.
-func updateOne(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
+// runUpdate executes one statement and reports whether it went well.
+func runUpdate(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
 	note := x.Result.Entries[i]
 	stmt := note.StatementID
 	if e := x.ExecutedBefore(note, o); e != nil {

@@ -64,8 +64,8 @@ func (m *Member) BeginLocked(s *store.Session, number, at int64) *Transaction {
 	return t
 }
 
-// Collection returns the transaction's copy of a collection, nil if there was none when it began.
-func (t *Transaction) Collection(ns string) (*store.Collection, error) {
+// CollectionLocked returns the transaction's copy of a collection, nil if there was none when it began.
+func (t *Transaction) CollectionLocked(ns string) (*store.Collection, error) {
 	c, touched := t.Data[ns]
 	if touched {
 		return c, nil
@@ -83,12 +83,12 @@ func (t *Transaction) Collection(ns string) (*store.Collection, error) {
 	return c, nil
 }
 
-// Write does what an entry says to the transaction's copies, unless somebody else has written there since it began.
-func (t *Transaction) Write(e *store.Entry) error {
+// WriteLocked does what an entry says to the transaction's copies, unless somebody else has written there since it began.
+func (t *Transaction) WriteLocked(e *store.Entry) error {
 	if e.Op == store.Drop || e.Op == store.Rename {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "mongotest: the operation is not supported in a transaction")
 	}
-	c, err := t.Collection(e.NS)
+	c, err := t.CollectionLocked(e.NS)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (t *Transaction) Write(e *store.Entry) error {
 			"Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
 				"capped collections.", e.NS)
 	}
-	wanted := t.Member.LocksOf(e, c)
-	if t.Member.HeldLocked(e, wanted, t) != nil || t.outdated(e) {
+	wanted := t.Member.LocksOfLocked(e, c)
+	if t.Member.BlockerLocked(e, wanted, t) != nil || t.outdated(e) {
 		return mongoerr.Errorf(mongoerr.WriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry "+
 			"your operation or multi-document transaction.")
 	}
@@ -115,8 +115,8 @@ func (t *Transaction) Write(e *store.Entry) error {
 // Savepoint is a state of a transaction that it can be taken back to.
 type Savepoint struct{ writes, locks int }
 
-// Savepoint returns the state of now.
-func (t *Transaction) Savepoint() Savepoint { return Savepoint{len(t.Writes), len(t.locks)} }
+// SavepointLocked returns the state of now.
+func (t *Transaction) SavepointLocked() Savepoint { return Savepoint{len(t.Writes), len(t.locks)} }
 
 // RollbackLocked undoes what the transaction wrote after a savepoint, and gives up the locks that it took for that.
 func (t *Transaction) RollbackLocked(to Savepoint) {
@@ -173,8 +173,8 @@ func (t *Transaction) outdated(e *store.Entry) bool {
 	return false
 }
 
-// LocksOf returns what an entry's writer must have for itself.
-func (m *Member) LocksOf(e *store.Entry, c *store.Collection) []lock {
+// LocksOfLocked returns what an entry's writer must have for itself.
+func (m *Member) LocksOfLocked(e *store.Entry, c *store.Collection) []lock {
 	if e.Op != store.Put && e.Op != store.Remove {
 		return []lock{{e.NS, wholeCollection, ""}}
 	}
@@ -196,8 +196,8 @@ func (m *Member) LocksOf(e *store.Entry, c *store.Collection) []lock {
 	return list
 }
 
-// HeldLocked returns the transaction, other than t, that keeps an entry from being written, nil if none does.
-func (m *Member) HeldLocked(e *store.Entry, wanted []lock, t *Transaction) *Transaction {
+// BlockerLocked returns the transaction, other than t, that keeps an entry from being written, nil if none does.
+func (m *Member) BlockerLocked(e *store.Entry, wanted []lock, t *Transaction) *Transaction {
 	if len(m.Open) == 0 || len(m.Open) == 1 && t != nil {
 		return nil
 	}

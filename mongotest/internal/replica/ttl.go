@@ -84,7 +84,7 @@ func (rs *Set) removeExpired(p *Member, ns string, id store.UUID, records []*sto
 	for _, r := range records {
 		e := &store.Entry{Op: store.Remove, NS: ns, Key: r.Key, Before: r.Doc}
 		e.Concern(c.Def)
-		if c.ByKey[r.Key] == r && p.HeldLocked(e, p.LocksOf(e, c), nil) == nil {
+		if c.ByKey[r.Key] == r && p.BlockerLocked(e, p.LocksOfLocked(e, c), nil) == nil {
 			p.AppendLocked(e)
 			rs.Expiration.Deleted++
 		}
