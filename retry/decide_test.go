@@ -23,10 +23,15 @@ func anyOr(cell, value string) bool {
 // alwaysRetried is a reason that is retried whatever the strategy says.
 var alwaysRetried = NewReason("ALWAYS_RETRIED", FlagAlways)
 
+// ownReasons are made once: a process has room for some thousands, and a test may run many times.
+var ownReasons = [...]Reason{
+	NewReason("MY_PLAIN"), NewReason("MY_ALLOWING", FlagAllowsNonIdempotent), NewReason("MY_ALWAYS", FlagAlways),
+	NewReason("MY_BOTH", FlagAllowsNonIdempotent, FlagAlways),
+}
+
 // everyReason returns every reason of this module, and one of a user's own for each combination of the flags.
 func everyReason() []Reason {
-	return append(KnownReasons(), NewReason("MY_PLAIN"), NewReason("MY_ALLOWING", FlagAllowsNonIdempotent), NewReason("MY_ALWAYS", FlagAlways),
-		NewReason("MY_BOTH", FlagAllowsNonIdempotent, FlagAlways))
+	return append(KnownReasons(), ownReasons[:]...)
 }
 
 // everyFailure returns every combination of reason, stage and idempotency.

@@ -19,7 +19,7 @@ func lockedCall(t *testing.T) Locked {
 	rs.AddLocked(m.Member)
 	m.RunLocked()
 	rs.BeginLocked(m.Member, func() {})
-	x := Locked{&Call{Client: &Client{Cluster: &Cluster{Set: rs}, Set: rs, Points: m.Points, Member: m, Epoch: m.Epoch, Done: make(chan struct{})}}}
+	x := Locked{&Call{Client: &Client{Cluster: &Cluster{Set: rs}, Set: rs, Process: &m.Process, Points: m.Points, Member: m, Epoch: m.Epoch, Done: make(chan struct{})}}}
 	rs.Lock()
 	t.Cleanup(rs.Unlock)
 	x.Result = x.Result.Again(0)
