@@ -39,12 +39,12 @@ func (x *Call) WritingUnits(run func(x Locked) error) error {
 	if err := x.CheckOplog(x.Command.Full); err != nil {
 		return err
 	}
-	written := WithLock(x, func(x Locked) written { return writeUnits(x, run) })
-	if written.release != nil {
-		defer written.release() // also where AfterApply ends the goroutine, as t.Fatal does
+	w := WithLock(x, func(x Locked) written { return writeUnits(x, run) })
+	if w.release != nil {
+		defer w.release() // also where AfterApply ends the goroutine, as t.Fatal does
 		x.Command.AfterApply()
 	}
-	return written.err
+	return w.err
 }
 
 // written is how the writing of a command ended.
