@@ -2,6 +2,7 @@ package mongo_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,9 @@ func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
 		for _, name := range row.Supported {
 			if _, ok := row.Type.FieldByName(name); !ok {
 				t.Errorf("%s has no field %s", row.Type, name)
+			}
+			if slices.Contains(row.Refused, name) {
+				t.Errorf("%s.%s is both supported and refused", row.Type, name)
 			}
 		}
 	}

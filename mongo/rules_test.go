@@ -9,10 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/holdfast-db/holdfast/internal/cli/rules"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/retry"
@@ -64,6 +66,19 @@ func ruledFailures(t *testing.T) []rules.MongoFailure {
 		}
 	}
 	return failures
+}
+
+// The rules know each code after which the client retries a read, and no other one.
+func TestTheRulesHaveTheCodesOfTheClient(t *testing.T) {
+	known := map[int32]bool{}
+	for _, c := range rules.MongoCodes() {
+		known[c.Code] = c.Retryable
+	}
+	for code := range int32(20_000) {
+		if retried := operation.RetryableRead(official.CommandError{Code: code}); retried != known[code] {
+			t.Errorf("code %d: the client retries reads after it: %t; the rules say %t", code, retried, known[code])
+		}
+	}
 }
 
 // TestTheTableOfRulesGivesTheVerdictsOfTheClient makes cases of the table happen: an operation with a failure on a kind of deployment,
