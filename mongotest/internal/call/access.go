@@ -21,6 +21,13 @@ func WithLock[T any](x *Call, do func(x Locked) T) T {
 	return do(Locked{x})
 }
 
+// WithLockValue is WithLock for a function that may fail.
+func WithLockValue[T any](x *Call, do func(x Locked) (T, error)) (T, error) {
+	x.Client.Set.Lock()
+	defer x.Client.Set.Unlock()
+	return do(Locked{x})
+}
+
 // Writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
 func (x *Call) Writing(apply func(x Locked) error) error {
@@ -158,8 +165,8 @@ func sessionRef(x Locked, stmt int32) *store.SessionRef {
 	return &store.SessionRef{LSID: x.Client.Member.Data.Sessions[string(x.Command.LSID)].Key, Txn: x.Command.Txn, Stmt: stmt}
 }
 
-// Store writes a put or a remove into the command's collection. If a
-// transaction is in the way, the whole command fails or waits, and not only the statement.
+// Store writes a put or a remove into the command's collection. If a transaction is in the way, the whole command fails or waits, and not only
+// the statement.
 func (x Locked) Store(e *store.Entry, stmt int32, note *journal.Entry) error {
 	e.NS = x.Command.Full
 	if err := x.Append(e, stmt, note); err != nil || x.Result.Within != nil {
@@ -283,13 +290,18 @@ func (x *Call) Reading(read func(x Locked) error) error {
 	})
 }
 
-// Look returns what a read of the command's collection looks at, without the mutex.
-func (x *Call) Look(q *Criteria) (found Scan, err error) {
+// ReadValue is Reading for a function with a result.
+func ReadValue[T any](x *Call, read func(x Locked) (T, error)) (value T, err error) {
 	err = x.Reading(func(x Locked) (err error) {
-		found, err = x.Scan(q, (*store.Collection).Frozen)
+		value, err = read(x)
 		return err
 	})
-	return found, err
+	return value, err
+}
+
+// Look returns what a read of the command's collection looks at, without the mutex.
+func (x *Call) Look(q *Criteria) (Scan, error) {
+	return ReadValue(x, func(x Locked) (Scan, error) { return x.Scan(q, (*store.Collection).Frozen) })
 }
 
 // look settles what state of the data the command sees.

@@ -80,7 +80,7 @@ func executeHere(x *Call) error {
 	}
 	err := x.Command.Spec.Run(x)
 	use(x, began)
-	if err != nil || x.Result.StatementFailed {
+	if (err != nil || x.Result.StatementFailed) && x.InTransaction() && !x.Command.Spec.Ends {
 		WithLock(x, abandon)
 	}
 	if err != nil {

@@ -75,9 +75,6 @@ func (x *Call) NoSuchTransaction(s *store.Session) error {
 
 // abandon ends the transaction in which a statement failed, if there is one.
 func abandon(x Locked) (is bool) {
-	if !x.InTransaction() || x.Command.Spec.Ends {
-		return false
-	}
 	if t := x.Client.Member.Transactions[string(x.Command.LSID)]; t != nil && t.Number == x.Command.Txn && x.Client.Epoch == x.Client.Member.Epoch {
 		t.AbortLocked()
 		return true

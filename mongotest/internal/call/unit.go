@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 )
 
-// A unit of work of a write, here a unit for short, is a statement, or one document of those that it is about. It is undone if it must be executed again. Outside
-// of a transaction, others may read and write between two units, as in the real server.
+// A unit of work of a write, here a unit for short, is a statement, or one document of those that it is about. It is undone if it must be
+// executed again. Outside of a transaction, others may read and write between two units, as in the real server.
 
 // Unit runs apply as one unit of a write, after it gave up the set's mutex if that has been held for long. Notes are the journal's entries
 // for the unit. Apply may run more than once, see attempt. If it has units itself, it writes nothing else after the first.

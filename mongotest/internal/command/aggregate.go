@@ -207,12 +207,8 @@ type input struct {
 }
 
 // inputOf settles what the first stage gets.
-func inputOf(x *call.Call, a *aggregation) (in input, err error) {
-	err = x.Reading(func(x call.Locked) (err error) {
-		in, err = settledInput(x, a)
-		return err
-	})
-	return in, err
+func inputOf(x *call.Call, a *aggregation) (input, error) {
+	return call.ReadValue(x, func(x call.Locked) (input, error) { return settledInput(x, a) })
 }
 
 func settledInput(x call.Locked, a *aggregation) (input, error) {

@@ -33,11 +33,8 @@ func watch(x *call.Call, a *aggregation, spec query.Value) error {
 		return err
 	}
 	x.Command.ReadConcern = call.MajorityConcern
-	var c *call.Cursor
-	if err := x.Reading(func(x call.Locked) (err error) {
-		c, err = openStream(x, a, parsed)
-		return err
-	}); err != nil {
+	c, err := call.ReadValue(x, func(x call.Locked) (*call.Cursor, error) { return openStream(x, a, parsed) })
+	if err != nil {
 		return err
 	}
 	docs, err := c.Batch(x, a.batchSize)
@@ -113,12 +110,10 @@ func (s *changeStream) returned(event []byte) ([]byte, error) {
 }
 
 // event returns the next event that the pipeline has not seen.
-func (s *changeStream) event(x *call.Call) (event []byte, err error) {
-	err = call.WithLock(x, func(x call.Locked) error {
-		event, err = s.Stream.Next(x.Client.Member.Data, x.Client.Member.Commit)
-		return err
+func (s *changeStream) event(x *call.Call) ([]byte, error) {
+	return call.WithLockValue(x, func(x call.Locked) ([]byte, error) {
+		return s.Stream.Next(x.Client.Member.Data, x.Client.Member.Commit)
 	})
-	return event, err
 }
 
 func (s *changeStream) News(x call.Locked) bool { return s.Behind(x.Client.Member.Commit) }

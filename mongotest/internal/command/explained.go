@@ -201,12 +201,8 @@ func lookAt(x *call.Call, e *explained) error {
 }
 
 // explainedView returns a view of the collection that does not change.
-func explainedView(x *call.Call, e *explained) (view store.View, err error) {
-	err = x.Reading(func(x call.Locked) (err error) {
-		view, err = plannedView(x, e)
-		return err
-	})
-	return view, err
+func explainedView(x *call.Call, e *explained) (store.View, error) {
+	return call.ReadValue(x, func(x call.Locked) (store.View, error) { return plannedView(x, e) })
 }
 
 func plannedView(x call.Locked, e *explained) (view store.View, err error) {

@@ -39,11 +39,7 @@ func cmdGetMore(x *call.Call) error {
 		}
 	}
 	x.Result.Target = x.Command.DB + "." + coll
-	var c *call.Cursor
-	err := call.WithLock(x, func(x call.Locked) (err error) {
-		c, err = takeCursor(x, id, x.Result.Target)
-		return err
-	})
+	c, err := call.WithLockValue(x, func(x call.Locked) (*call.Cursor, error) { return takeCursor(x, id, x.Result.Target) })
 	if err != nil {
 		return err
 	}
@@ -100,11 +96,7 @@ func awaitBatch(x *call.Call, c *call.Cursor, size int64) ([][]byte, error) {
 func awaitNews(x *call.Call, c *call.Cursor, limit time.Duration) (more bool, err error) {
 	x.Client.Cluster.Rest()
 	defer x.Client.Cluster.Active.Add(1)
-	err = call.WithLock(x, func(x call.Locked) error {
-		more, err = newsOf(x, c, limit)
-		return err
-	})
-	return more, err
+	return call.WithLockValue(x, func(x call.Locked) (bool, error) { return newsOf(x, c, limit) })
 }
 
 func newsOf(x call.Locked, c *call.Cursor, limit time.Duration) (more bool, err error) {

@@ -34,11 +34,7 @@ func cmdListCollections(x *call.Call) error {
 }
 
 func listCollections(x *call.Call, f *call.Matcher, nameOnly bool, size int64) error {
-	var docs [][]byte
-	err := x.Reading(func(x call.Locked) (err error) {
-		docs, err = collectionInfos(x, f, nameOnly)
-		return err
-	})
+	docs, err := call.ReadValue(x, func(x call.Locked) ([][]byte, error) { return collectionInfos(x, f, nameOnly) })
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,8 @@ func cmdListDatabases(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	var sizes []databaseSize
-	if err := x.Reading(func(x call.Locked) error {
-		sizes = databases(x)
-		return nil
-	}); err != nil {
+	sizes, err := call.ReadValue(x, func(x call.Locked) ([]databaseSize, error) { return databases(x), nil })
+	if err != nil {
 		return err
 	}
 	list := slices.DeleteFunc(withSystem(sizes, x.Client.Router != nil), func(d databaseSize) bool { return !x.MayList(d.name, authorized) })

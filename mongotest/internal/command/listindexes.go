@@ -29,14 +29,14 @@ func cmdListIndexes(x *call.Call) error {
 			return err
 		}
 	}
-	var def *store.Definition
-	if err := x.Reading(func(x call.Locked) error {
+	def, err := call.ReadValue(x, func(x call.Locked) (*store.Definition, error) {
 		c, err := x.Stored(x.Command.Full)
-		if c != nil {
-			def = c.Def
+		if c == nil {
+			return nil, err
 		}
-		return err
-	}); err != nil {
+		return c.Def, err
+	})
+	if err != nil {
 		return err
 	}
 	if def == nil {

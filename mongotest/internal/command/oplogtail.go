@@ -25,12 +25,11 @@ func tailOplog(x *call.Call, s *search) error {
 	if t.left == 0 {
 		t.left = -1
 	}
-	exists := false
-	if err := x.Reading(func(x call.Locked) error {
-		exists = x.Client.Member.HasOplogLocked()
+	exists, err := call.ReadValue(x, func(x call.Locked) (bool, error) {
 		t.index = x.Client.Member.Data.Log.Base
-		return nil
-	}); err != nil {
+		return x.Client.Member.HasOplogLocked(), nil
+	})
+	if err != nil {
 		return err
 	}
 	if !exists {

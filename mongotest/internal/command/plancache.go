@@ -95,17 +95,17 @@ func filteredCollection(x *call.Call) (*store.Collection, error) {
 }
 
 // plannedCollection returns the collection whose plans the command is about, nil if there is none.
-func plannedCollection(x *call.Call) (c *store.Collection, err error) {
+func plannedCollection(x *call.Call) (*store.Collection, error) {
 	if err := x.CollectionName(); err != nil {
 		return nil, err
 	}
-	err = x.Reading(func(x call.Locked) (err error) {
-		if c, err = x.Lookup(x.Command.Full); c.IsView() {
-			c, err = nil, store.NotOnView(x.Command.Full)
+	return call.ReadValue(x, func(x call.Locked) (*store.Collection, error) {
+		c, err := x.Lookup(x.Command.Full)
+		if c.IsView() {
+			return nil, store.NotOnView(x.Command.Full)
 		}
-		return err
+		return c, err
 	})
-	return c, err
 }
 
 // clearedShape reads the query of a command that clears what belongs to it, nil if the command clears everything.

@@ -15,12 +15,8 @@ import (
 )
 
 // Stage implements pipeline.Source: the stages that describe the server.
-func (s *source) Stage(db, coll, name string, spec query.Value) (docs [][]byte, err error) {
-	err = call.WithLock(s.x, func(x call.Locked) error {
-		docs, err = stage(x, db, coll, name, spec)
-		return err
-	})
-	return docs, err
+func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
+	return call.WithLockValue(s.x, func(x call.Locked) ([][]byte, error) { return stage(x, db, coll, name, spec) })
 }
 
 func stage(x call.Locked, db, coll, name string, spec query.Value) ([][]byte, error) {

@@ -33,11 +33,8 @@ func tail(x *call.Call, s *search) error {
 	if t.left == 0 {
 		t.left = -1
 	}
-	empty := false
-	if err := x.Reading(func(x call.Locked) (err error) {
-		empty, err = t.begin(x, s)
-		return err
-	}); err != nil {
+	empty, err := call.ReadValue(x, func(x call.Locked) (bool, error) { return t.begin(x, s) })
+	if err != nil {
 		return err
 	}
 	if empty { // there is no position to stay at
@@ -122,14 +119,14 @@ func (t *tailing) Next(x *call.Call) ([]byte, error) {
 }
 
 // read returns the next record, nil if there is none now.
-func (t *tailing) read(x *call.Call) (r *store.Record, err error) {
-	err = call.WithLock(x, func(x call.Locked) error {
-		if r, err = t.ahead(x); r != nil {
+func (t *tailing) read(x *call.Call) (*store.Record, error) {
+	return call.WithLockValue(x, func(x call.Locked) (*store.Record, error) {
+		r, err := t.ahead(x)
+		if r != nil {
 			t.last = r.ID
 		}
-		return err
+		return r, err
 	})
-	return r, err
 }
 
 func (t *tailing) News(x call.Locked) bool {

@@ -84,13 +84,7 @@ func writeResults(x *call.Call, a *aggregation, docs [][]byte) error {
 }
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
-func onPrimary(x *call.Call) (w *call.Call, err error) {
-	err = call.WithLock(x, func(x call.Locked) error {
-		w, err = standIn(x)
-		return err
-	})
-	return w, err
-}
+func onPrimary(x *call.Call) (*call.Call, error) { return call.WithLockValue(x, standIn) }
 
 func standIn(x call.Locked) (*call.Call, error) {
 	rs := x.Client.Cluster

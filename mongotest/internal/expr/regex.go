@@ -23,7 +23,7 @@ var regexOperators = []operator{
 		if found == nil || err != nil {
 			return null, err
 		}
-		return match(f.S, found, utf8.RuneCountInString(f.S[:found[0]])), nil
+		return match(f.Text, found, utf8.RuneCountInString(f.Text[:found[0]])), nil
 	}),
 	matcher("$regexFindAll", array(nil), findAll),
 }
@@ -123,7 +123,7 @@ func findAll(f *textfind.Search) (Value, error) {
 	start, all := wire.BeginDocument(nil)
 	matches := 0
 	counted, before := 0, 0 // how far the characters are counted, and how many they are
-	for at := 0; at < len(f.S) || at == 0; {
+	for at := 0; at < len(f.Text) || at == 0; {
 		found, err := f.From(at)
 		if err != nil {
 			return missing, err
@@ -131,12 +131,12 @@ func findAll(f *textfind.Search) (Value, error) {
 		if found == nil {
 			break
 		}
-		before += utf8.RuneCountInString(f.S[counted:found[0]])
+		before += utf8.RuneCountInString(f.Text[counted:found[0]])
 		counted = found[0]
-		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(matches), bson.TypeEmbeddedDocument, nil), f.S, found, before)
+		all = appendMatch(wire.AppendValue(roomier(all), wire.ArrayKey(matches), bson.TypeEmbeddedDocument, nil), f.Text, found, before)
 		matches++
 		if at = found[1]; found[0] == found[1] {
-			_, n := utf8.DecodeRuneInString(f.S[at:])
+			_, n := utf8.DecodeRuneInString(f.Text[at:])
 			at += max(n, 1)
 		}
 	}

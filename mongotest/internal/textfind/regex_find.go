@@ -20,18 +20,18 @@ type Search struct {
 	re   *regexp.Regexp
 	slow *backtrack.Program // instead of re, if it is not nil
 	rest *regexp.Regexp     // the same behind a first character, for one that looks at what is in front; nil if it is not needed
-	S    string
+	Text string
 }
 
 // NewSearch returns a search of a text for an operator, which errors name.
 func NewSearch(name string, w *query.Work, re *query.Regexp, s string) *Search {
 	fast, slow := re.For(s)
-	return &Search{name: name, work: w, re: fast, slow: slow, S: s}
+	return &Search{name: name, work: w, re: fast, slow: slow, Text: s}
 }
 
 // All calls visit with the match that regexp's FindAll functions find, in turn.
 func (f *Search) All(visit func(found []int) (more bool)) error {
-	for at, last := 0, -1; at <= len(f.S); {
+	for at, last := 0, -1; at <= len(f.Text); {
 		found, err := f.From(at)
 		if err != nil || found == nil {
 			return err
@@ -44,7 +44,7 @@ func (f *Search) All(visit func(found []int) (more bool)) error {
 		}
 		last = found[1]
 		if at = found[1]; empty {
-			_, n := utf8.DecodeRuneInString(f.S[at:])
+			_, n := utf8.DecodeRuneInString(f.Text[at:])
 			at += max(n, 1)
 		}
 	}
@@ -59,12 +59,12 @@ func (f *Search) From(at int) ([]int, error) {
 	if at == 0 || !f.looksBack() {
 		return f.moved(f.re, at, 0)
 	}
-	_, n := utf8.DecodeLastRuneInString(f.S[:at])
+	_, n := utf8.DecodeLastRuneInString(f.Text[:at])
 	return f.moved(f.rest, at-n, 2)
 }
 
 func (f *Search) backtracking(at int) ([]int, error) {
-	found, err := f.slow.Find(f.S, at, f.work.Do)
+	found, err := f.slow.Find(f.Text, at, f.work.Do)
 	if errors.Is(err, backtrack.ErrMatchLimit) {
 		return nil, mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", f.name, err)
 	}
@@ -73,7 +73,7 @@ func (f *Search) backtracking(at int) ([]int, error) {
 
 // moved finds a match in the text from a place on, and leaves out the first of its indexes.
 func (f *Search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
-	found, err := query.FirstMatch(re, f.S[at:], f.work)
+	found, err := query.FirstMatch(re, f.Text[at:], f.work)
 	if len(found) == 0 {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func TestASearchFindsTheMatchesOfFindAll(t *testing.T) {
 		re := regexp.MustCompile(pattern)
 		for _, s := range []string{"", "a", "aa", "ab ba", "é", "éa\nbé word", "word a\n\nword", "\xffa\xc3", long[:200]} {
 			var got [][]int
-			err := (&Search{re: re, S: s}).All(func(found []int) bool {
+			err := (&Search{re: re, Text: s}).All(func(found []int) bool {
 				got = append(got, found)
 				return true
 			})
@@ -29,7 +29,7 @@ func TestASearchFindsTheMatchesOfFindAll(t *testing.T) {
 	for _, pattern := range []string{`zz`, `(x)|(?s)d.*b`, `(?s).*`, `d\b`, `q`} {
 		re := regexp.MustCompile(pattern)
 		w := query.NewWork(func() error { return nil })
-		got, err := (&Search{work: w, re: re, S: long}).From(0)
+		got, err := (&Search{work: w, re: re, Text: long}).From(0)
 		if want := re.FindStringSubmatchIndex(long); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q in a long text: got %v, %v; want %v", pattern, got, err, want)
 		}
