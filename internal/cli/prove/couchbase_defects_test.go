@@ -3,7 +3,6 @@
 package prove
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -95,15 +94,7 @@ func (s heldMapsSite) strike(f *planned, document string) (repair func() error, 
 	if err != nil {
 		return nil, err
 	}
-	for s.Owners(bucketName, document)[0] == node && r.Move() {
-	}
-	return func() error {
-		for r.Move() {
-		}
-		pause(context.Background(), staleMapTime)
-		r.Finish()
-		return nil
-	}, nil
+	return s.moveAway(r, node, document, staleMapTime), nil
 }
 
 func TestDefectsWithCouchbaseAreCaught(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -44,15 +45,21 @@ func (s *couchbaseSite) rebalance(node int, document string) (repair func() erro
 		return nil, err
 	}
 	s.awaitClients(added)
+	stays := 4 * s.settings.Timing.Pause // requests that are on their way to the node are answered, on a slow machine too
+	return s.moveAway(r, node, document, stays), nil
+}
+
+// moveAway moves vbuckets of a node until that of the document has moved. The repair moves the others; the node stays for a while after that.
+func (s *couchbaseSite) moveAway(r *couchbasetest.Rebalance, node int, document string, stays time.Duration) (repair func() error) {
 	for s.Owners(bucketName, document)[0] == node && r.Move() {
 	}
 	return func() error {
 		for r.Move() {
 		}
-		pause(context.Background(), 4*s.settings.Timing.Pause) // requests that are on their way to the node are answered, on a slow machine too
+		pause(context.Background(), stays)
 		r.Finish()
 		return nil
-	}, nil
+	}
 }
 
 // awaitClients waits until the clients have connected to a node: the moves of a real rebalance take longer than that.
