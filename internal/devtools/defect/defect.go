@@ -11,7 +11,7 @@ import "sync/atomic"
 // Name is a defect.
 type Name int
 
-// The defects of mongotest's servers.
+// The defects: of mongotest's servers, of the client of MongoDB, of couchbasetest's nodes, of the client of Couchbase, and of the counting experiment.
 const (
 	// NoDeduplication makes the server execute a retried statement again instead of answering from its session's record.
 	NoDeduplication Name = iota
@@ -23,40 +23,28 @@ const (
 	RollbackKeepsData
 	// RollbackForgetsSessions makes a member forget all session records when it rolls back.
 	RollbackForgetsSessions
-)
 
-// The defects of the client of MongoDB.
-const (
 	// NewTxnNumberOnRetry makes each attempt of a retryable write carry a transaction number of its own.
-	NewTxnNumberOnRetry Name = iota + 10
+	NewTxnNumberOnRetry
 	// LowerWriteConcernOnRetry makes each retry of a write ask for the acknowledgement of one member only.
 	LowerWriteConcernOnRetry
-)
 
-// The defects of couchbasetest's nodes.
-const (
 	// NotMyVBucketAfterApply makes a node refuse each tenth write as one for another node, after it has applied it.
-	NotMyVBucketAfterApply Name = iota + 20
+	NotMyVBucketAfterApply
 	// DurableBeforeMajority makes a durable write be acknowledged as soon as the active node has it.
 	DurableBeforeMajority
-)
 
-// The defects of the client of Couchbase.
-const (
 	// IncrementsIdempotent makes increments, those of parts of documents too, count as operations that may be applied twice.
-	IncrementsIdempotent Name = iota + 30
+	IncrementsIdempotent
 	// SyncWriteAmbiguousRetried makes the status "the outcome of the durable write is unknown" (a3) be retried.
 	SyncWriteAmbiguousRetried
 	// OlderMapAccepted makes a bucket take an older cluster map in place of its own.
 	OlderMapAccepted
 	// TimeoutsUnambiguous makes every timeout say that the operation was not applied.
 	TimeoutsUnambiguous
-)
 
-// The defects of the counting experiment.
-const (
 	// AuditNotCompared makes the audit believe the documents without a look at the servers' journal.
-	AuditNotCompared Name = iota + 40
+	AuditNotCompared
 	// PlannedFaultsCounted makes every planned fault count as one that happened.
 	PlannedFaultsCounted
 	// AuditReadsSecondary makes the audit read from a secondary.
