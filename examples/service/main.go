@@ -1,5 +1,5 @@
-// Command service is an HTTP service that counts visits in MongoDB. It runs a replica set of its own, kills the primary in the
-// middle, and logs each retry:
+// Command service is an HTTP service that counts visits in MongoDB. It runs a replica set of its own, whose primary dies while it
+// executes an update, and logs each retry:
 //
 //	go run ./examples/service
 package main
@@ -44,7 +44,7 @@ func run() error {
 	defer service.Close()
 	for visit := range 6 {
 		if visit == 3 {
-			rs.Kill(rs.Primary())
+			rs.Use("findAndModify", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }})) // the reply is lost
 		}
 		if err := get(service.URL); err != nil {
 			return err

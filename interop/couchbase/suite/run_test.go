@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string, expe
 	r := s.runOnly(t, env, "")
 	for range again {
 		for test, o := range r.outcomes {
-			if o == fail && expected[test].byChance {
+			if o == fail && (expected[test].byChance || neverSent(r.said(test))) {
 				repeated := s.runOnly(t, env, "/^"+test+"$")
 				r.outcomes[test], r.output[test] = repeated.outcomes[test], repeated.output[test]
 			}
@@ -89,6 +90,14 @@ func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string, expe
 	}
 	return r
 }
+
+// A management request of gocb's that ended without an address was never sent: gocb waited for the first configuration of a cluster
+// object that it had just opened. It asks for it while it connects, and not again. That was seen once, with a busy machine, and not
+// found in 8,000 such connections after that.
+var withoutAddress = regexp.MustCompile(`timeout \| \{"unique_id":"[^"]*"\}`)
+
+// neverSent is whether a test failed because gocb did not send a request.
+func neverSent(said string) bool { return withoutAddress.MatchString(said) }
 
 // runOnly runs one integration test, or all of them for "".
 func (s *suite) runOnly(t *testing.T, env []string, test string) *result {
