@@ -44,5 +44,5 @@ func ordinary(e *retry.Event) bool {
 	case e.Reason != retry.ReasonUnknown:
 		return false
 	}
-	return e.StopReason == retry.StopCancelled || e.Stage == retry.StageResponded && !e.Unsettled
+	return e.StopReason == retry.StopCancelled || e.Stage == retry.StageAnswered && !e.Unsettled
 }

@@ -33,7 +33,7 @@ func runLocked(t *testing.T, ctx context.Context, s RetryStrategy, locked int) (
 		if attempts++; attempts > locked {
 			return retry.Failure{}
 		}
-		return retry.Failure{Err: errLocked, Reason: couchbasereason.KVLocked, Stage: retry.StageResponded}
+		return retry.Failure{Err: errLocked, Reason: couchbasereason.KVLocked, Stage: retry.StageAnswered}
 	})
 	return attempts, err
 }

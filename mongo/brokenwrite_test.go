@@ -44,7 +44,7 @@ func TestTheStageOfABrokenWrite(t *testing.T) {
 		after int64
 		want  retry.Stage
 	}{
-		{"nothing was written", 0, retry.StageDispatch},
+		{"nothing was written", 0, retry.StageBeforeSending},
 		{"a byte was written", 1, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestTheStageOfABrokenWrite(t *testing.T) {
 				after.Store(c.after)
 				history := w.historyOf(updateOne(w))
 				first := history.Attempts[0]
-				if first.Stage != c.want || first.Reason != retry.ReasonNetworkError || history.OutcomeKnown() != (c.want == retry.StageDispatch) {
+				if first.Stage != c.want || first.Reason != retry.ReasonNetworkError || history.OutcomeKnown() != (c.want == retry.StageBeforeSending) {
 					t.Errorf("%v", history)
 				}
 				after.Store(-1)

@@ -304,7 +304,7 @@ func TestAClearedPoolIsAnAttempt(t *testing.T) {
 		w.onPool = w.clearAtNextCheckOut()
 		w.set.Use("update", mongotest.Always(refuse(1)))
 		first := w.historyOf(updateOne(w)).Attempts[0]
-		if first.Reason != mongoreason.PoolCleared || first.Stage != retry.StageDispatch || first.StopReason != retry.NotStopped ||
+		if first.Reason != mongoreason.PoolCleared || first.Stage != retry.StageBeforeSending || first.StopReason != retry.NotStopped ||
 			len(labels(first.Err, "NetworkError", "RetryableWriteError")) != 2 {
 			t.Errorf("%+v", first)
 		}
@@ -361,7 +361,7 @@ func TestWhichFailuresOfAConnectionAreOverload(t *testing.T) {
 					return
 				}
 				for _, a := range w.historyOf(err).Attempts {
-					if a.Stage != retry.StageDispatch || a.Reason != c.reason || a.Endpoint == "" {
+					if a.Stage != retry.StageBeforeSending || a.Reason != c.reason || a.Endpoint == "" {
 						t.Errorf("the attempt is %+v", a)
 					}
 				}

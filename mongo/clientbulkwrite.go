@@ -129,7 +129,7 @@ func (b *clientBulk) step(ctx context.Context) (bool, error) {
 	end := b.next(first, limits)
 	if end == first {
 		b.done++
-		b.refuse(first, limits)
+		b.failTooLarge(first, limits)
 		return !b.ordered, nil
 	}
 	cmd := b.command(first, end)
@@ -184,8 +184,8 @@ func (b *clientBulk) next(first int, l limits) int {
 	return end
 }
 
-// refuse records the error of an op that is too large.
-func (b *clientBulk) refuse(i int, l limits) {
+// failTooLarge records the error of an op that is too large.
+func (b *clientBulk) failTooLarge(i int, l limits) {
 	size := b.ops[i].end - b.start(i)
 	e := tooLarge{subject: fmt.Sprintf("the %s of model %d", b.ops[i].verb, i), size: size, limit: l.document}.writeError()
 	if size <= l.document+messageMargin {

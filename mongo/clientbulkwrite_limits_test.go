@@ -46,7 +46,7 @@ func TestWhichOpsAClientBulkWriteSendsTogether(t *testing.T) {
 			if c.want > 0 {
 				return
 			}
-			b.refuse(0, l)
+			b.failTooLarge(0, l)
 			if e := b.writeErrors[0]; e.Code != codeBSONObjectTooLarge || !strings.Contains(e.Message, c.text) {
 				t.Errorf("the error is %v", e)
 			}

@@ -60,7 +60,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 				}
 				history := w.historyOf(err)
 				last := history.Last()
-				if !mongo.IsNetworkError(err) || history.StopReason() != retry.StopUnsupportedServer || last.Stage != retry.StageDispatch ||
+				if !mongo.IsNetworkError(err) || history.StopReason() != retry.StopUnsupportedServer || last.Stage != retry.StageBeforeSending ||
 					last.Endpoint != w.set.MongosAddr(int(old.Load())) {
 					t.Errorf("%v", err)
 				}
@@ -134,7 +134,7 @@ func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T)
 		history := w.historyOf(err)
 		last := history.Last()
 		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.StopReason() != retry.StopNotBuilt ||
-			last.Stage != retry.StageDispatch || last.Endpoint != w.set.MongosAddr(int(small.Load())) || len(w.started("update")) != 1 {
+			last.Stage != retry.StageBeforeSending || last.Endpoint != w.set.MongosAddr(int(small.Load())) || len(w.started("update")) != 1 {
 			t.Errorf("%v", err)
 		}
 	})

@@ -19,7 +19,7 @@ func succeed(context.Context, int) Failure { return Failure{} }
 
 func failOnce(_ context.Context, n int) Failure {
 	if n == 0 {
-		return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed}
+		return Failure{Err: errBroken, Stage: StageBeforeSending, Reason: ReasonConnectionFailed}
 	}
 	return Failure{}
 }

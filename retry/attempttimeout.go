@@ -27,7 +27,7 @@ func within(limit time.Duration, attempt AttemptFunc) AttemptFunc {
 		limited, cancel := context.WithTimeoutCause(ctx, limit, ErrAttemptTimeout)
 		defer cancel()
 		failure := attempt(limited, n)
-		if failure.Err != nil && failure.Reason == ReasonUnknown && failure.Stage != StageResponded &&
+		if failure.Err != nil && failure.Reason == ReasonUnknown && failure.Stage != StageAnswered &&
 			ctx.Err() == nil && errors.Is(context.Cause(limited), ErrAttemptTimeout) {
 			failure.Reason = ReasonAttemptTimeout
 		}

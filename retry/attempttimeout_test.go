@@ -33,9 +33,9 @@ func TestATimeLimitForEachAttempt(t *testing.T) {
 		stop     retry.StopReason
 	}{
 		{"a read is tried again", retry.Failure{Idempotency: retry.ReadOnly}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.StopAttemptsUsed},
-		{"nothing was sent", retry.Failure{Stage: retry.StageDispatch}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.StopAttemptsUsed},
+		{"nothing was sent", retry.Failure{Stage: retry.StageBeforeSending}, 0, retry.ReasonAttemptTimeout, 3 * second, retry.StopAttemptsUsed},
 		{"it may have been applied", retry.Failure{}, 0, retry.ReasonAttemptTimeout, second, retry.StopNotIdempotent},
-		{"it was answered for good", retry.Failure{Stage: retry.StageResponded}, 0, retry.ReasonUnknown, second, retry.StopNotRetryable},
+		{"it was answered for good", retry.Failure{Stage: retry.StageAnswered}, 0, retry.ReasonUnknown, second, retry.StopNotRetryable},
 		{"the attempt says another reason", retry.Failure{Idempotency: retry.ReadOnly, Reason: retry.ReasonNetworkError}, 0, retry.ReasonNetworkError, 3 * second, retry.StopAttemptsUsed},
 		{"the attempt refuses itself", retry.Failure{Stop: retry.StopNoServer}, 0, retry.ReasonAttemptTimeout, second, retry.StopNoServer},
 		{"the deadline comes first", retry.Failure{Idempotency: retry.ReadOnly}, second / 2, retry.ReasonUnknown, second / 2, retry.StopDeadlineWouldPass},

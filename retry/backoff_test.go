@@ -174,7 +174,7 @@ func TestACalculatorReplacesTheBackoff(t *testing.T) {
 				start := time.Now()
 				err := e.Do(t.Context(), Operation{Strategy: c.own}, func(_ context.Context, n int) Failure {
 					at = append(at, time.Since(start))
-					return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed, Stop: map[int]StopReason{4: StopDisabled}[n]}
+					return Failure{Err: errBroken, Stage: StageBeforeSending, Reason: ReasonConnectionFailed, Stop: map[int]StopReason{4: StopDisabled}[n]}
 				})
 				// The delays are -1, 0, 1 and 2 hours; a negative delay means none.
 				want := []time.Duration{0, 0, 0, time.Hour, 3 * time.Hour}

@@ -90,7 +90,7 @@ func JudgeFailure(f Failure) Health {
 	switch {
 	case f.Stop == StopNotBuilt, f.Stop == StopNoServer, f.Reason == ReasonCircuitBreakerOpen:
 		return HealthUnknown
-	case f.Stage == StageResponded && f.Reason == ReasonUnknown:
+	case f.Stage == StageAnswered && f.Reason == ReasonUnknown:
 		return HealthGood
 	default:
 		return HealthBad

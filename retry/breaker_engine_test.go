@@ -78,7 +78,7 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 				}
 				var got *retry.Error
 				if !errors.As(err, &got) || got.StopReason() != c.stop || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() ||
-					got.Last().Stage != retry.StageDispatch {
+					got.Last().Stage != retry.StageBeforeSending {
 					t.Errorf("error: %v", err)
 				}
 			})
@@ -233,14 +233,14 @@ func (c *endpoints) attempt(context.Context, int) retry.Failure {
 		}
 		c.sent[c.names[i]]++
 		if c.down[c.names[i]] {
-			f := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: c.names[i]}
+			f := retry.Failure{Err: io.EOF, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed, Endpoint: c.names[i]}
 			b.Done(permit, retry.JudgeFailure(f))
 			return f
 		}
 		b.Done(permit, retry.HealthGood)
 		return retry.Failure{}
 	}
-	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
+	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageBeforeSending, Reason: retry.ReasonCircuitBreakerOpen}
 }
 
 func TestABreakerForEachEndpoint(t *testing.T) {

@@ -26,7 +26,7 @@ func made(t rapid.TB, o Options) *Engine {
 // failing returns an attempt that always fails with err and may be retried.
 func failing(err error) AttemptFunc {
 	return func(context.Context, int) Failure {
-		return Failure{Err: err, Stage: StageDispatch, Reason: ReasonConnectionFailed}
+		return Failure{Err: err, Stage: StageBeforeSending, Reason: ReasonConnectionFailed}
 	}
 }
 
@@ -146,7 +146,7 @@ func (c caller) run(ctx context.Context, e *Engine) {
 		case n >= c.fails:
 			return Failure{}
 		case c.always:
-			return Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
+			return Failure{Err: errBroken, Stage: StageBeforeSending, Reason: alwaysRetried}
 		default:
 			return failing(errBroken)(ctx, n)
 		}
@@ -259,7 +259,7 @@ func TestTheTokenOfACancelledWaitIsPaidBack(t *testing.T) {
 
 func TestARefusedRetryCostsNoToken(t *testing.T) {
 	const burst = 3
-	always := Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
+	always := Failure{Err: errBroken, Stage: StageBeforeSending, Reason: alwaysRetried}
 	for _, c := range []struct {
 		name     string
 		strategy Strategy
@@ -267,11 +267,11 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 		attempts int
 		stop     StopReason // NotStopped: the operation succeeds
 	}{
-		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, StopDeadlineWouldPass},
-		{"the breaker refuses", RetryOnce(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, StopBreakerOpen},
-		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, StopAttemptsUsed},
+		{"the deadline refuses", after(time.Hour), Failure{Stage: StageBeforeSending, Reason: ReasonConnectionFailed}, 1, StopDeadlineWouldPass},
+		{"the breaker refuses", RetryOnce(), Failure{Stage: StageBeforeSending, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, StopBreakerOpen},
+		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageBeforeSending, Reason: ReasonConnectionFailed}, 1, StopAttemptsUsed},
 		{"the operation is not idempotent", RetryOnce(), Failure{Reason: ReasonNetworkError}, 1, StopNotIdempotent},
-		{"the reason is unknown", RetryOnce(), Failure{Stage: StageDispatch}, 1, StopNotRetryable},
+		{"the reason is unknown", RetryOnce(), Failure{Stage: StageBeforeSending}, 1, StopNotRetryable},
 		{"the reason is always retried", RetryOnce(), always, 2 * burst, NotStopped},
 	} {
 		t.Run(c.name, func(t *testing.T) {

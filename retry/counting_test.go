@@ -9,7 +9,7 @@ import (
 )
 
 // refusedForGood is a failure that is not tried again.
-var refusedForGood = retry.Failure{Err: context.Canceled, Stage: retry.StageResponded}
+var refusedForGood = retry.Failure{Err: context.Canceled, Stage: retry.StageAnswered}
 
 // A success that began before the breaker's latest change of state shows nothing about the new state: it counts for nobody.
 func TestASuccessFromBeforeTheBreakerOpenedIsNotCounted(t *testing.T) {

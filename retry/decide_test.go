@@ -38,7 +38,7 @@ func everyReason() []Reason {
 func everyFailure() []Failure {
 	var all []Failure
 	for _, reason := range everyReason() {
-		for _, stage := range []Stage{StageInFlight, StageDispatch, StageResponded} {
+		for _, stage := range []Stage{StageInFlight, StageBeforeSending, StageAnswered} {
 			for _, idempotency := range []Idempotency{NotIdempotent, Idempotent, ReadOnly} {
 				for _, unsettled := range []bool{false, true} {
 					all = append(all, Failure{Err: io.EOF, Reason: reason, Stage: stage, Idempotency: idempotency, Unsettled: unsettled})
@@ -84,7 +84,7 @@ func class(r Reason) string {
 }
 
 func stageColumn(f *Failure) string {
-	if f.Stage == StageResponded && f.Unsettled {
+	if f.Stage == StageAnswered && f.Unsettled {
 		return "answered, unsettled"
 	}
 	return f.Stage.String()
@@ -230,7 +230,7 @@ func strategyAnswers(t *testing.T, rows [][]string, name string, reason Reason, 
 // before returns the failures after which an operation has made so many retries, whatever its strategy: they are always
 // retried. If overloaded is set, the first is that of an overloaded server.
 func before(retries int, overloaded bool) []Failure {
-	failures := slices.Repeat([]Failure{{Err: io.EOF, Stage: StageDispatch, Reason: alwaysRetried}}, retries)
+	failures := slices.Repeat([]Failure{{Err: io.EOF, Stage: StageBeforeSending, Reason: alwaysRetried}}, retries)
 	if overloaded {
 		failures[0].Reason = ReasonOverloaded
 	}
@@ -451,7 +451,7 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 		t.Errorf("the table has %d rows, want %d", len(rows)-1, len(conditions))
 	}
 	for _, always := range []bool{false, true} {
-		f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: ReasonConnectionFailed}
+		f := Failure{Err: io.EOF, Stage: StageBeforeSending, Reason: ReasonConnectionFailed}
 		action := After(delay)
 		if always {
 			f.Reason, action = alwaysRetried, Action{}
@@ -500,7 +500,7 @@ func TestTheDelayIsTheStrategysOrTheControlledBackoffAndAtLeastRetryAfter(t *tes
 		{"a RetryAfter shorter than the controlled backoff changes nothing", alwaysRetried, 4, 0, 20 * ms, 500 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: c.reason, RetryAfter: c.retryAfter}
+			f := Failure{Err: io.EOF, Stage: StageBeforeSending, Reason: c.reason, RetryAfter: c.retryAfter}
 			d := decide(&state{action: After(c.strategys), retries: c.retries, ceiling: time.Second}, &f, time.Time{})
 			if d.stop != NotStopped || d.delay != c.want {
 				t.Errorf("%v after %v, want %v", d.stop, d.delay, c.want)

@@ -25,8 +25,7 @@
 //		}
 //	}
 //
-// There is no ready-made classify: the same error means different things in different programs. An error of dialling, for
-// example, means that nothing was sent only if the function sent nothing on another connection before.
+// There is no ready-made classify: the same error means different things in different programs.
 //
 // # The whole engine
 //
@@ -41,10 +40,9 @@
 //   - A [Breaker] stops attempts while most of them fail: one for the engine, or one for each endpoint.
 //   - An [Observer] receives every failed attempt, every decision and every end. Package retryslog has one that logs.
 //
-// [Engine.Run] is Run with these, and [ValueWith] is [Value] with them. [Engine.Do] takes an [AttemptFunc], which
-// describes its failures itself: the [Stage], the [Reason], the endpoint, a delay that the server asked for, whether it
-// made progress. Package retryhttp does that for HTTP requests. The packages mongoreason and couchbasereason hold the
-// reasons of these two databases.
+// [Engine.Run] is Run with these. [Engine.Do] takes an [AttemptFunc], which describes its failures itself: the [Stage], the
+// [Reason], the endpoint and more. Package retryhttp does that for HTTP requests; mongoreason and couchbasereason have the reasons
+// of these databases.
 //
 // # The error
 //
@@ -54,10 +52,8 @@
 //
 // # Costs and limits
 //
-// A success costs a few nanoseconds and no memory. The engine reads the clock, locks and uses memory only after a failure or
-// while a breaker is not closed; with an observer or a time limit for attempts it reads the clock for each operation. The memory of
-// an operation does not grow with its attempts. The package starts no goroutines and does no I/O: the caller's goroutine waits for
-// the delays.
+// A success costs a few nanoseconds and no memory. The memory of an operation does not grow with its attempts. The package starts no
+// goroutines and does no I/O: the caller's goroutine waits for the delays.
 //
 // Nothing but the context's deadline or [Limited] ends the retries of [BestEffort] and [UntilDeadline]. There is no hedging,
 // no bulkhead and no rate limiting.

@@ -37,7 +37,7 @@ func TestDecisions(t *testing.T) {
 		{"a limit within a smaller one", retry.Limited(2, retry.Limited(5, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.StopAttemptsUsed},
 		{
 			"before dispatch anything may be retried", retry.RetryOnce(),
-			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageDispatch })},
+			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageBeforeSending })},
 			2, retry.NotStopped,
 		},
 		{
@@ -47,22 +47,22 @@ func TestDecisions(t *testing.T) {
 		},
 		{
 			"an answer that means that nothing was applied is retried", retry.RetryOnce(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}},
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageAnswered, Reason: mongoreason.NotWritablePrimary}},
 			2, retry.NotStopped,
 		},
 		{
 			"an answer that does not mean that is not retried", retry.RetryOnce(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.RetryableCode}},
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageAnswered, Reason: mongoreason.RetryableCode}},
 			1, retry.StopNotIdempotent,
 		},
 		{
 			"an unsettled answer is not retried", retry.RetryOnce(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true}},
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageAnswered, Reason: mongoreason.NodeRecovering, Unsettled: true}},
 			1, retry.StopNotIdempotent,
 		},
 		{
 			"an unsettled answer is retried if the attempt is idempotent", retry.RetryOnce(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true, Idempotency: retry.Idempotent}},
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageAnswered, Reason: mongoreason.NodeRecovering, Unsettled: true, Idempotency: retry.Idempotent}},
 			2, retry.NotStopped,
 		},
 		{

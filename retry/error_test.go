@@ -17,7 +17,7 @@ import (
 
 func TestTheTextOfAnErrorHasEveryAttempt(t *testing.T) {
 	first := retry.Failure{Err: errors.New("reset"), Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Idempotency: retry.ReadOnly, Endpoint: "a:1"}
-	second := retry.Failure{Err: errors.New("refused"), Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
+	second := retry.Failure{Err: errors.New("refused"), Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed}
 	attempt, _ := script(first, second)
 	err := engine(t, retry.Options{Strategy: retry.RetryOnce()}).Do(context.Background(), retry.Operation{}, attempt)
 	const want = "refused (2 attempts: [1 at a:1, in flight, NETWORK_ERROR: reset] " +
@@ -63,9 +63,9 @@ func TestARecordHasTheFailureTheDelayAndTheStopReason(t *testing.T) {
 func TestOutcomeKnown(t *testing.T) {
 	sent := retry.Failure{Stage: retry.StageInFlight}
 	deduplicated := retry.Failure{Stage: retry.StageInFlight, Idempotency: retry.Idempotent}
-	unsent := retry.Failure{Stage: retry.StageDispatch}
-	answered := retry.Failure{Stage: retry.StageResponded}
-	unsettled := retry.Failure{Stage: retry.StageResponded, Unsettled: true}
+	unsent := retry.Failure{Stage: retry.StageBeforeSending}
+	answered := retry.Failure{Stage: retry.StageAnswered}
+	unsettled := retry.Failure{Stage: retry.StageAnswered, Unsettled: true}
 	for _, c := range []struct {
 		name        string
 		idempotency retry.Idempotency
@@ -181,7 +181,7 @@ func TestEveryValueHasAName(t *testing.T) {
 	for w := retry.StopNone; w <= retry.StopNotReplayable; w++ {
 		names["stop reason"] = append(names["stop reason"], w.String())
 	}
-	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
+	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageBeforeSending, retry.StageAnswered} {
 		names["stage"] = append(names["stage"], s.String())
 	}
 	for _, e := range []retry.Idempotency{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly} {
@@ -205,9 +205,9 @@ func TestEveryValueHasAName(t *testing.T) {
 func TestTheErrorBehindAnOpenBreakerIsFound(t *testing.T) {
 	early, late := errors.New("early"), errors.New("late")
 	failed := func(err error) retry.Failure {
-		return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}
+		return retry.Failure{Err: err, Stage: retry.StageAnswered, Reason: mongoreason.NodeRecovering}
 	}
-	stopped := retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
+	stopped := retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageBeforeSending, Reason: retry.ReasonCircuitBreakerOpen}
 	for _, c := range []struct {
 		name     string
 		attempts []retry.Failure

@@ -12,7 +12,7 @@ import (
 var errRefused = errors.New("connection refused")
 
 func refused(context.Context, int) retry.Failure {
-	return retry.Failure{Err: errRefused, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
+	return retry.Failure{Err: errRefused, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed}
 }
 
 // Two engines, for example of the clients of two services on one machine, make at most so many retries together.
@@ -54,7 +54,7 @@ func ExampleEngine_Breaker() {
 		permit, ok := breaker.Allow()
 		if !ok {
 			fmt.Println(endpoints[n], breaker.State())
-			return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
+			return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageBeforeSending, Reason: retry.ReasonCircuitBreakerOpen}
 		}
 		var failure retry.Failure
 		if endpoints[n] == "a:1" {

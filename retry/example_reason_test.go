@@ -27,8 +27,8 @@ func ExampleFlag() {
 		return
 	}
 	for _, failure := range []retry.Failure{
-		{Err: errLocked, Stage: retry.StageResponded, Reason: reasonLocked},
-		{Err: errNoDisk, Stage: retry.StageResponded, Reason: reasonDiskLost},
+		{Err: errLocked, Stage: retry.StageAnswered, Reason: reasonLocked},
+		{Err: errNoDisk, Stage: retry.StageAnswered, Reason: reasonDiskLost},
 	} {
 		err := engine.Do(context.Background(), retry.Operation{Idempotency: retry.NotIdempotent}, func(_ context.Context, n int) retry.Failure {
 			if n > 0 {

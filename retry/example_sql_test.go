@@ -26,7 +26,7 @@ func ExampleEngine_Do_sqlTransaction() {
 		attempts = n + 1
 		err := withdraw(ctx, db, 10)
 		if errors.Is(err, errSerialization) {
-			return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: retry.ReasonConflict}
+			return retry.Failure{Err: err, Stage: retry.StageAnswered, Reason: retry.ReasonConflict}
 		}
 		return retry.Failure{Err: err} // a success if err is nil; else in flight, for an unknown reason
 	})

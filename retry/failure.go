@@ -41,9 +41,9 @@ type Failure struct {
 // the server's answer means that nothing was applied.
 func (f *Failure) Safe() bool {
 	switch {
-	case f.Stage == StageDispatch, f.Idempotency == Idempotent, f.Idempotency == ReadOnly:
+	case f.Stage == StageBeforeSending, f.Idempotency == Idempotent, f.Idempotency == ReadOnly:
 		return true
-	case f.Stage == StageResponded:
+	case f.Stage == StageAnswered:
 		return f.Reason.AllowsNonIdempotentRetry() && !f.Unsettled
 	default:
 		return false
@@ -69,9 +69,9 @@ func (f *Failure) refusal() StopReason {
 // mayHaveApplied reports whether the attempt may have changed something on a server.
 func (f *Failure) mayHaveApplied() bool {
 	switch f.Stage {
-	case StageDispatch:
+	case StageBeforeSending:
 		return false
-	case StageResponded:
+	case StageAnswered:
 		return f.Unsettled
 	case StageInFlight:
 		return true

@@ -54,7 +54,7 @@ var inFlight = retry.Failure{
 }
 
 // notMyVBucket is a failure that is always retried.
-var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket, Endpoint: "a:1"}
+var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.StageAnswered, Reason: couchbasereason.KVNotMyVBucket, Endpoint: "a:1"}
 
 func with(f retry.Failure, change func(*retry.Failure)) retry.Failure {
 	change(&f)

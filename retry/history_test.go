@@ -67,7 +67,7 @@ func TestAnErrorKeepsTheFirstFourAndTheLastFourAttempts(t *testing.T) {
 }
 
 func TestTheAttemptsBetweenAreCountedByReasonAndEndpoint(t *testing.T) {
-	refused := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
+	refused := retry.Failure{Err: errLost, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
 	failures := numbered(12)
 	failures[5], failures[6] = refused, refused
 	e := failed(t, retry.Idempotent, failures...)
@@ -97,7 +97,7 @@ func TestAtMostEightPairsOfReasonAndEndpointAreCountedApart(t *testing.T) {
 
 // "OutcomeKnown is updated at each attempt, so that dropping middle attempts loses nothing."
 func TestAnAttemptThatIsNotKeptCountsForTheOutcome(t *testing.T) {
-	refused := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared}
+	refused := retry.Failure{Err: errLost, Stage: retry.StageBeforeSending, Reason: mongoreason.PoolCleared}
 	for n := range 20 {
 		failures := make([]retry.Failure, 20)
 		for i := range failures {
@@ -119,7 +119,7 @@ func TestAnAttemptThatIsNotKeptCountsForTheOutcome(t *testing.T) {
 func TestTheErrorBehindAnOpenBreakerIsFoundThoughItsAttemptIsNotKept(t *testing.T) {
 	failures := []retry.Failure{with(inFlight, func(f *retry.Failure) { f.Err = errLost })}
 	for range 30 {
-		failures = append(failures, retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen})
+		failures = append(failures, retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageBeforeSending, Reason: retry.ReasonCircuitBreakerOpen})
 	}
 	failures[9].Err, failures[9].Reason = errBusy, retry.ReasonConnectionFailed
 	e := failed(t, retry.Idempotent, failures...)
@@ -203,7 +203,7 @@ func TestTheTextOfAHugeErrorIsCutInTheHistory(t *testing.T) {
 	if !strings.HasPrefix(e.Error(), "x"+huge+" (20 attempts: ") {
 		t.Error("the last error is not at the beginning")
 	}
-	if plain := failed(t, retry.Idempotent, retry.Failure{Err: errors.New(strings.Repeat("y", 1000)), Stage: retry.StageDispatch}); strings.Contains(plain.History(), "more bytes") {
+	if plain := failed(t, retry.Idempotent, retry.Failure{Err: errors.New(strings.Repeat("y", 1000)), Stage: retry.StageBeforeSending}); strings.Contains(plain.History(), "more bytes") {
 		t.Error("an error of 1,000 bytes was cut")
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // stoppedByBreaker is the failure of an attempt that the breaker did not permit.
-var stoppedByBreaker = Failure{Err: ErrBreakerOpen, Stage: StageDispatch, Reason: ReasonCircuitBreakerOpen}
+var stoppedByBreaker = Failure{Err: ErrBreakerOpen, Stage: StageBeforeSending, Reason: ReasonCircuitBreakerOpen}
 
 // afterFailure continues an operation whose first attempt failed. It copies and allocates nothing unless another one fails.
 func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g guard, attempt AttemptFunc) error {

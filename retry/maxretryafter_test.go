@@ -27,7 +27,7 @@ func TestAServerThatAsksForALongDelayEndsTheOperation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				failure := retry.Failure{Err: errLost, Stage: retry.StageResponded, Reason: c.reason, RetryAfter: c.retryAfter}
+				failure := retry.Failure{Err: errLost, Stage: retry.StageAnswered, Reason: c.reason, RetryAfter: c.retryAfter}
 				e := engine(t, retry.Options{Strategy: retry.RetryOnce(), MaxRetryAfter: c.ceiling})
 				r := do(t.Context(), e, retry.Operation{}, failure, 1)
 				if stopReasonOf(r.err) != c.stop || r.ended != c.waited {

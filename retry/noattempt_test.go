@@ -10,7 +10,7 @@ import (
 
 var errNobody = errors.New("nobody is there")
 
-var noAttempt = retry.Failure{Err: errNobody, Stage: retry.StageDispatch, NoAttempt: true, Stop: retry.StopNoServer}
+var noAttempt = retry.Failure{Err: errNobody, Stage: retry.StageBeforeSending, NoAttempt: true, Stop: retry.StopNoServer}
 
 // An operation that came to no attempt has an error without attempts, which says why, and that the outcome is known.
 func TestAnOperationWithoutAnAttempt(t *testing.T) {

@@ -49,8 +49,8 @@ func (w *watcher) lines() []string {
 
 func TestTheEventsOfAnOperation(t *testing.T) {
 	const tenth = 100 * time.Millisecond
-	notSent := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared, Endpoint: "b:2"}
-	moved := retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket}
+	notSent := retry.Failure{Err: io.EOF, Stage: retry.StageBeforeSending, Reason: mongoreason.PoolCleared, Endpoint: "b:2"}
+	moved := retry.Failure{Err: io.EOF, Stage: retry.StageAnswered, Reason: couchbasereason.KVNotMyVBucket}
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var overloaded = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: retry.ReasonOverloaded}
+var overloaded = retry.Failure{Err: io.EOF, Stage: retry.StageAnswered, Reason: retry.ReasonOverloaded}
 
 // "At most maxAdaptiveRetries times (default 2; also caps every other retry of that operation once an overload was seen)."
 func TestTheLimitOfOverloadRetries(t *testing.T) {

@@ -20,7 +20,7 @@ var broken = with(stream, func(f *retry.Failure) { f.Progress = false })
 // "The attempt made progress before it failed, so retries and backoff count from zero again."
 func TestAfterProgressRetriesAndDelaysCountFromZero(t *testing.T) {
 	doubling := retry.BestEffort(retry.BackoffOptions{Calculator: func(retries int) time.Duration { return ms << retries }})
-	always := with(stream, func(f *retry.Failure) { f.Reason, f.Stage = notMyVBucket.Reason, retry.StageDispatch })
+	always := with(stream, func(f *retry.Failure) { f.Reason, f.Stage = notMyVBucket.Reason, retry.StageBeforeSending })
 	notAlways := with(always, func(f *retry.Failure) { f.Progress = false })
 	overloaded := with(broken, func(f *retry.Failure) { f.Reason = retry.ReasonOverloaded })
 	for _, c := range []struct {

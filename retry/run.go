@@ -21,9 +21,9 @@ const (
 // classFailures are the failures that the classes stand for, without their error.
 var classFailures = [...]Failure{
 	ClassUnknown:   {Stage: StageInFlight, Reason: ReasonUnknown},
-	ClassPermanent: {Stage: StageResponded, Reason: ReasonUnknown},
-	ClassTemporary: {Stage: StageResponded, Reason: ReasonServiceResponseCodeIndicated},
-	ClassNotSent:   {Stage: StageDispatch, Reason: ReasonConnectionFailed},
+	ClassPermanent: {Stage: StageAnswered, Reason: ReasonUnknown},
+	ClassTemporary: {Stage: StageAnswered, Reason: ReasonServiceResponseCodeIndicated},
+	ClassNotSent:   {Stage: StageBeforeSending, Reason: ReasonConnectionFailed},
 	ClassNoAnswer:  {Stage: StageInFlight, Reason: ReasonNetworkError},
 }
 

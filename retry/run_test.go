@@ -200,9 +200,9 @@ func TestRunKeepsAnUnknownOutcomeWithinF(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					first := retry.Failure{Err: io.ErrUnexpectedEOF, Reason: retry.ReasonNetworkError, Idempotency: retry.Idempotent}
 					if !c.sent {
-						first.Stage = retry.StageDispatch
+						first.Stage = retry.StageBeforeSending
 					}
-					refused := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
+					refused := retry.Failure{Err: errLost, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed}
 					calls := 0
 					err := retry.Run(t.Context(), c.idempotency, as(class), func(ctx context.Context) error {
 						if calls++; calls > 1 {

@@ -7,10 +7,10 @@ type Stage uint8
 const (
 	// StageInFlight: bytes may have reached the server, and no complete answer came. The operation may have been applied.
 	StageInFlight Stage = iota
-	// StageDispatch: nothing was sent.
-	StageDispatch
-	// StageResponded: the server answered.
-	StageResponded
+	// StageBeforeSending: nothing was sent.
+	StageBeforeSending
+	// StageAnswered: the server answered.
+	StageAnswered
 )
 
 // String returns the stage in words.
@@ -18,9 +18,9 @@ func (s Stage) String() string {
 	switch s {
 	case StageInFlight:
 		return "in flight"
-	case StageDispatch:
+	case StageBeforeSending:
 		return "before sending"
-	case StageResponded:
+	case StageAnswered:
 		return "answered"
 	}
 	return "unknown stage"

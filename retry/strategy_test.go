@@ -82,7 +82,7 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 		mongoreason.PoolCleared, couchbasereason.KVLocked, mongoreason.PoolCleared, retry.ReasonOverloaded, mongoreason.NodeRecovering, mongoreason.NotWritablePrimary,
 	} {
 		planned = append(planned, retry.Failure{
-			Err: io.EOF, Stage: retry.StageResponded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Idempotency: retry.Idempotent,
+			Err: io.EOF, Stage: retry.StageAnswered, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Idempotency: retry.Idempotent,
 		})
 	}
 	attempt, _ := script(planned...)

@@ -30,7 +30,7 @@ func TestWakeEndsTheDelayEarly(t *testing.T) {
 		{"nothing is sent at the deadline without it, and the token comes back", retry.DeadlineCapDelay, time.Second, 100 * ms, 0, inFlight, 100 * ms, retry.StopDeadlineWouldPass, 2},
 		{"it does not shorten RetryAfter", retry.DeadlineCapDelay, 0, 0, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 120 * ms, retry.NotStopped, 1},
 		{"it does not wake a RetryAfter that would pass the deadline", retry.DeadlineCapDelay, 0, 100 * ms, 10 * ms, with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms }), 100 * ms, retry.StopDeadlineWouldPass, 2},
-		{"it ends the delay of a reason that is always retried", retry.DeadlineCapDelay, 0, 100 * ms, 1, retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: always}, 1, retry.NotStopped, 2},
+		{"it ends the delay of a reason that is always retried", retry.DeadlineCapDelay, 0, 100 * ms, 1, retry.Failure{Err: io.EOF, Stage: retry.StageAnswered, Reason: always}, 1, retry.NotStopped, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -55,7 +55,7 @@ func orBackground(ctx context.Context) context.Context {
 func (c *Collection) repeat(ctx context.Context, name string, command func(ctx context.Context) error) (attempts int, err error) {
 	err = c.engine.Do(orBackground(ctx), retry.Operation{Name: name, Idempotency: retry.Idempotent}, func(ctx context.Context, n int) retry.Failure {
 		if ctx.Err() != nil {
-			return retry.Failure{Err: context.Cause(ctx), Stage: retry.StageDispatch}
+			return retry.Failure{Err: context.Cause(ctx), Stage: retry.StageBeforeSending}
 		}
 		attempts = n + 1
 		return failureOf(ctx, command(ctx))

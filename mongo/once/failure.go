@@ -32,7 +32,7 @@ func acknowledged(answered bool, err error) error {
 
 // failureOf describes an error of a client to the engine.
 func failureOf(ctx context.Context, err error) retry.Failure {
-	f := retry.Failure{Err: err, Stage: retry.StageResponded}
+	f := retry.Failure{Err: err, Stage: retry.StageAnswered}
 	if isInTransaction(err) {
 		f.Stop = retry.StopNotRetryable
 	}
@@ -42,7 +42,7 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 	case errors.Is(err, errNoAnswer):
 		f.Stage = retry.StageInFlight
 	case isPoolCleared(err):
-		f.Stage, f.Reason = retry.StageDispatch, mongoreason.PoolCleared
+		f.Stage, f.Reason = retry.StageBeforeSending, mongoreason.PoolCleared
 	case isOverload(err):
 		f.Reason = retry.ReasonOverloaded
 	case isNoAnswer(err):

@@ -53,7 +53,7 @@ func reasonOf(err error, stage retry.Stage) retry.Reason {
 	switch {
 	case !isNetworkError(err):
 		return retry.ReasonUnknown
-	case stage == retry.StageDispatch:
+	case stage == retry.StageBeforeSending:
 		return retry.ReasonConnectionFailed
 	default:
 		return retry.ReasonNetworkError

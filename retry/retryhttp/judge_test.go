@@ -49,7 +49,7 @@ func TestWhichErrorsComeFromTheNetwork(t *testing.T) {
 			if want != unknown {
 				want = retry.ReasonConnectionFailed
 			}
-			if got := reasonOf(c.err, retry.StageDispatch); got != want {
+			if got := reasonOf(c.err, retry.StageBeforeSending); got != want {
 				t.Errorf("before sending: %v, want %v", got, want)
 			}
 		})

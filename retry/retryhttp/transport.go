@@ -96,7 +96,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 	request, err := r.next(httptrace.WithClientTrace(ctx, progress.trace()))
 	if err != nil {
 		limit.end()
-		return retry.Failure{Err: err, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt}
+		return retry.Failure{Err: err, Stage: retry.StageBeforeSending, Stop: retry.StopNotBuilt}
 	}
 	response, err := r.base.RoundTrip(request)
 	if err == nil && limit != nil && !limit.release() {
@@ -104,7 +104,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 		err = context.Cause(ctx) // the attempt's time was over when the response came
 	}
 	stage := progress.stage()
-	if r.body != nil && (err == nil || stage != retry.StageDispatch) {
+	if r.body != nil && (err == nil || stage != retry.StageBeforeSending) {
 		r.body.use() // net/http may still read it
 	}
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 	r.response = response
 	failure := r.judge(response)
 	if failure.Err != nil {
-		failure.Stage = retry.StageResponded
+		failure.Stage = retry.StageAnswered
 		if failure.Stop == retry.StopNone {
 			failure.Stop = r.refusal()
 		}
@@ -191,7 +191,7 @@ func (p *progress) trace() *httptrace.ClientTrace {
 // connection and did not get one.
 func (p *progress) stage() retry.Stage {
 	if p.reports.Load() && !p.connected.Load() {
-		return retry.StageDispatch
+		return retry.StageBeforeSending
 	}
 	return retry.StageInFlight
 }

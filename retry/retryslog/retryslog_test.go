@@ -16,7 +16,7 @@ import (
 
 // "Retries at debug, refusals once at info with their stop reason; cancelled and success: no record or debug."
 func TestWhatIsLogged(t *testing.T) {
-	notSent := retry.Failure{Err: errLost, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
+	notSent := retry.Failure{Err: errLost, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed, Endpoint: "b:2"}
 	unnamed := notSent
 	unnamed.Endpoint = ""
 	for _, c := range []struct {

@@ -32,14 +32,14 @@ func (d *doing) withEngine(ctx context.Context, idempotency retry.Idempotency) e
 // failureOf tells the engine as much about an error as an application knows: how far the command came, and why it failed. Server selection
 // has waited already, so its error has no reason for a retry.
 func failureOf(err error, t Trouble) retry.Failure {
-	f := retry.Failure{Err: err, Stage: retry.StageResponded}
+	f := retry.Failure{Err: err, Stage: retry.StageAnswered}
 	answered := len(official.ErrorCodes(err)) > 0
 	switch t.Kind {
 	case Refused:
 	case Overload:
 		f.Reason = retry.ReasonOverloaded
 	case NoServer:
-		f.Stage = retry.StageDispatch
+		f.Stage = retry.StageBeforeSending
 	case Interrupted:
 		f.Stage = retry.StageInFlight
 	case Network:
@@ -47,7 +47,7 @@ func failureOf(err error, t Trouble) retry.Failure {
 		case answered:
 			f.Reason, f.Unsettled = mongoreason.NotWritablePrimary, t.Claim == Unknown
 		case t.Claim == NotApplied:
-			f.Stage, f.Reason = retry.StageDispatch, retry.ReasonConnectionFailed
+			f.Stage, f.Reason = retry.StageBeforeSending, retry.ReasonConnectionFailed
 		default:
 			f.Stage, f.Reason = retry.StageInFlight, retry.ReasonNetworkError
 		}

@@ -114,7 +114,7 @@ func (t *Told) readStopReason(rest string) error {
 }
 
 func stageNamed(name string) retry.Stage {
-	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
+	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageBeforeSending, retry.StageAnswered} {
 		if s.String() == name {
 			return s
 		}
@@ -125,9 +125,9 @@ func stageNamed(name string) retry.Stage {
 // StageWords says what a stage means.
 func StageWords(s retry.Stage) string {
 	switch s {
-	case retry.StageDispatch:
+	case retry.StageBeforeSending:
 		return "Nothing was sent."
-	case retry.StageResponded:
+	case retry.StageAnswered:
 		return "The server answered."
 	case retry.StageInFlight:
 	}

@@ -22,7 +22,7 @@ func failing(t *testing.T, attempts int, text string) *retry.Error {
 	}
 	err = engine.Do(context.Background(), retry.Operation{}, func(_ context.Context, n int) retry.Failure {
 		return retry.Failure{
-			Err: errors.New(text), Endpoint: fmt.Sprintf("[::1]:%d", n), Reason: mongoreason.NotWritablePrimary, Stage: retry.StageResponded,
+			Err: errors.New(text), Endpoint: fmt.Sprintf("[::1]:%d", n), Reason: mongoreason.NotWritablePrimary, Stage: retry.StageAnswered,
 		}
 	})
 	var history *retry.Error
@@ -47,7 +47,7 @@ func TestReadTellsTheAttemptsOfAText(t *testing.T) {
 				if told.Total != attempts || len(told.Attempts) != len(history.Attempts) || told.StopReason != retry.StopAttemptsUsed || (told.Omitted == "") != (attempts <= 8) {
 					t.Errorf("%q: %+v", printed, told)
 				}
-				first := Attempt{1, "[::1]:0", retry.StageResponded, "NOT_WRITABLE_PRIMARY", text}
+				first := Attempt{1, "[::1]:0", retry.StageAnswered, "NOT_WRITABLE_PRIMARY", text}
 				if len(told.Attempts) > 0 && (told.Attempts[0] != first || told.Attempts[len(told.Attempts)-1].Number != attempts) {
 					t.Errorf("%q: %+v", printed, told.Attempts)
 				}
@@ -62,7 +62,7 @@ func TestReadTellsThatThereWasNoAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = engine.Do(context.Background(), retry.Operation{}, func(context.Context, int) retry.Failure {
-		return retry.Failure{Err: errors.New("nobody is there"), Stage: retry.StageDispatch, NoAttempt: true, Stop: retry.StopNoServer}
+		return retry.Failure{Err: errors.New("nobody is there"), Stage: retry.StageBeforeSending, NoAttempt: true, Stop: retry.StopNoServer}
 	})
 	told, readErr := Read("insert: " + err.Error())
 	if readErr != nil || told.Total != 0 || len(told.Attempts) != 0 || told.StopReason != retry.StopNoServer {

@@ -93,7 +93,7 @@ func breakUnderLoad(t *testing.T, how string, seed uint64) {
 		times := s.applied[r.value]
 		switch {
 		case r.err == nil && times == 1:
-		case errors.As(r.err, &failed) && errors.Is(r.err, ErrClosed) && (failed.Stage == retry.StageDispatch && times == 0 || failed.Stage == retry.StageInFlight && times <= 1):
+		case errors.As(r.err, &failed) && errors.Is(r.err, ErrClosed) && (failed.Stage == retry.StageBeforeSending && times == 0 || failed.Stage == retry.StageInFlight && times <= 1):
 		default:
 			t.Errorf("seed %d: %.20q arrived %d times, its error is %v", seed, r.value, times, r.err)
 		}

@@ -180,7 +180,7 @@ func (c *Conn) failLocked(s *slot, err error) bool {
 	s.err = &Error{Stage: retry.StageInFlight, Opaque: opaque(s.index, generation), Err: err}
 	s.owed = true
 	if s.start >= c.handed {
-		s.err.Stage, s.owed = retry.StageDispatch, false
+		s.err.Stage, s.owed = retry.StageBeforeSending, false
 		c.unqueueLocked(s)
 	}
 	s.setState(stateEnded)
@@ -197,7 +197,7 @@ func (c *Conn) SelectBucket(ctx context.Context, bucket string) error {
 		return err
 	}
 	if err := bucketError(reply.Status); err != nil {
-		return c.refused(&reply.Packet, err)
+		return c.answerError(&reply.Packet, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

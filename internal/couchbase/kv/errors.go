@@ -43,7 +43,7 @@ func violation(format string, args ...any) error {
 
 // Error is a request without a reply.
 type Error struct {
-	// Stage is StageDispatch if nothing of the request was sent or will be sent, and StageInFlight if a part of it may have been.
+	// Stage is StageBeforeSending if nothing of the request was sent or will be sent, and StageInFlight if a part of it may have been.
 	Stage  retry.Stage
 	Opaque uint32 // of the request; 0 if it got none
 	Err    error

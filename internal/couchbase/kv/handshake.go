@@ -137,8 +137,8 @@ func (h *handshake) packet() (memd.Packet, error) {
 	return memd.Packet{}, h.err
 }
 
-// refused returns the error about an answer.
-func (c *Conn) refused(p *memd.Packet, err error) error {
+// answerError returns the error about an answer.
+func (c *Conn) answerError(p *memd.Packet, err error) error {
 	return &HandshakeError{Address: c.address, Step: p.Opcode, HasStep: true, Status: p.Status, Info: memd.ParseErrorInfo(p), Err: err}
 }
 
@@ -149,7 +149,7 @@ func (h *handshake) readGreeting() error {
 		return err
 	}
 	if p.Status != memd.StatusSuccess {
-		return h.refused(p, ErrServerTooOld)
+		return h.answerError(p, ErrServerTooOld)
 	}
 	if h.features, err = memd.ParseFeatures(p.Value); err != nil {
 		return asViolation(err)
@@ -180,7 +180,7 @@ func (h *handshake) readMap() error {
 			return err
 		}
 		if err := bucketError(p.Status); err != nil {
-			return h.refused(p, err)
+			return h.answerError(p, err)
 		}
 	}
 	p, err := h.answer(memd.OpGetClusterConfig)
@@ -194,7 +194,7 @@ func (h *handshake) readMap() error {
 	case h.bucket == "" && p.Status == memd.StatusNoBucket: // an old server gives no map without a bucket
 		return nil
 	}
-	return h.refused(p, ErrRefused)
+	return h.answerError(p, ErrRefused)
 }
 
 // bucketError returns the error of an answer to SELECT_BUCKET.
@@ -231,11 +231,11 @@ func (h *handshake) login(l *Login) error {
 		if p.Status != memd.StatusAuthError {
 			return h.converse(talk, p)
 		}
-		refusal := h.refused(p, ErrBadCredentials)
+		refusal := h.answerError(p, ErrBadCredentials)
 		other, again := l.next(name, h.config.TLS != nil, h.listed)
 		if !again {
 			if len(h.listed) > 0 && !slices.Contains(h.listed, name) {
-				refusal = h.refused(p, ErrNoMechanism)
+				refusal = h.answerError(p, ErrNoMechanism)
 			}
 			return refusal
 		}
@@ -289,7 +289,7 @@ func (h *handshake) converse(talk *conversation, p *memd.Packet) error {
 	case p.Status == memd.StatusSuccess:
 		return violation("it calls a login with %s successful after the first message: %w", talk.name, ErrUnprovedServer)
 	case p.Status != memd.StatusAuthContinue:
-		return h.refused(p, refusalOf(p.Status))
+		return h.answerError(p, loginError(p.Status))
 	}
 	second, err := talk.answer(p.Value)
 	if err != nil {
@@ -302,13 +302,13 @@ func (h *handshake) converse(talk *conversation, p *memd.Packet) error {
 		return err
 	}
 	if p.Status != memd.StatusSuccess {
-		return h.refused(p, refusalOf(p.Status))
+		return h.answerError(p, loginError(p.Status))
 	}
 	return talk.finish(p.Value)
 }
 
-// refusalOf returns the error of an answer to a step of the login.
-func refusalOf(s memd.Status) error {
+// loginError returns the error of an answer to a step of the login.
+func loginError(s memd.Status) error {
 	if s == memd.StatusAuthError || s == memd.StatusAccess {
 		return ErrBadCredentials
 	}

@@ -179,8 +179,8 @@ func TestARequestThatWasCancelledBeforeIsNotSent(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		cancelled.Cancelled, passed.Deadline = ctx.Done(), time.Now()
-		begin(c, cancelled).wantError(t, retry.StageDispatch, ErrCancelled)
-		begin(c, passed).wantError(t, retry.StageDispatch, ErrDeadline)
+		begin(c, cancelled).wantError(t, retry.StageBeforeSending, ErrCancelled)
+		begin(c, passed).wantError(t, retry.StageBeforeSending, ErrDeadline)
 		if n := s.release(); n != 0 {
 			t.Errorf("%d requests were sent", n)
 		}
@@ -247,7 +247,7 @@ func TestACallerLeavesAWriteThatWaits(t *testing.T) {
 		behind, stays := get("behind"), get("stays")
 		behind.Deadline = soon(5 * time.Millisecond)
 		writer, unsent, sent := begin(c, big), begin(c, behind), begin(c, stays)
-		unsent.wantError(t, retry.StageDispatch, ErrDeadline)
+		unsent.wantError(t, retry.StageBeforeSending, ErrDeadline)
 		writer.wantError(t, retry.StageInFlight, ErrDeadline)
 		writer.wantTook(t, 10*time.Millisecond, 11*time.Millisecond)
 		resume()
@@ -294,7 +294,7 @@ func TestAPacketThatAStoppedWriteDidNotReachIsNotSent(t *testing.T) {
 		writer.Deadline = soon(10 * time.Millisecond)
 		leaves := begin(c, writer)
 		behind := begin(c, get("stays"))
-		leaves.wantError(t, retry.StageDispatch, ErrDeadline)
+		leaves.wantError(t, retry.StageBeforeSending, ErrDeadline)
 		leaves.wantTook(t, 10*time.Millisecond, 11*time.Millisecond)
 		close(gate)
 		first.wantReply(t, "first")
@@ -338,8 +338,8 @@ func TestWhoseRequestWasSentWhenTheConnectionEnds(t *testing.T) {
 		c.Close(cause)
 		answered.wantError(t, retry.StageInFlight, cause)
 		writer.wantError(t, retry.StageInFlight, cause)
-		behind.wantError(t, retry.StageDispatch, cause)
-		begin(c, get("after")).wantError(t, retry.StageDispatch, ErrClosed)
+		behind.wantError(t, retry.StageBeforeSending, cause)
+		begin(c, get("after")).wantError(t, retry.StageBeforeSending, ErrClosed)
 		if _, err := client.Write([]byte("x")); err == nil {
 			t.Error("the socket is open")
 		}
@@ -355,7 +355,7 @@ func TestAFullQueueRefuses(t *testing.T) {
 		first := get("1")
 		first.Deadline = soon(time.Millisecond)
 		leaves, stays := begin(c, first), begin(c, get("2"))
-		begin(c, get("3")).wantError(t, retry.StageDispatch, ErrQueueFull)
+		begin(c, get("3")).wantError(t, retry.StageBeforeSending, ErrQueueFull)
 		leaves.wantError(t, retry.StageInFlight, ErrDeadline)
 		next := begin(c, get("4"))
 		s.release()

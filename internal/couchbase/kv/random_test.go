@@ -108,7 +108,7 @@ func check(t *testing.T, results <-chan result, applied map[string]int) {
 			replies++
 		case !errors.As(r.err, &failed) || !errors.Is(r.err, ErrDeadline) && !errors.Is(r.err, ErrCancelled):
 			t.Errorf("%.20q arrived %d times, its error is %v", r.value, times, r.err)
-		case failed.Stage == retry.StageDispatch && times == 0:
+		case failed.Stage == retry.StageBeforeSending && times == 0:
 			unsent++
 		case failed.Stage == retry.StageInFlight && times <= 1:
 			left++

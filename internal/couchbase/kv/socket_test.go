@@ -157,7 +157,7 @@ func TestLoneCallersWhoseSocketIsFull(t *testing.T) {
 		if !errors.As(err, &failed) || !errors.Is(err, ErrDeadline) {
 			t.Fatalf("error %v", err)
 		}
-		if failed.Stage == retry.StageDispatch {
+		if failed.Stage == retry.StageBeforeSending {
 			unsent++
 		} else {
 			inFlight[value[:4]] = true

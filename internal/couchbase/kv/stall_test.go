@@ -84,7 +84,7 @@ func TestAWriteThatWasStoppedBeforeItsFirstByte(t *testing.T) {
 		second := begin(c, writer)
 		close(stall.gate)
 		first.wantError(t, retry.StageInFlight, ErrDeadline) // at that time nobody knew
-		second.wantError(t, retry.StageDispatch, ErrDeadline)
+		second.wantError(t, retry.StageBeforeSending, ErrDeadline)
 		begin(c, get("after")).wantReply(t, "after")
 		if want := []string{"before", "after"}; !slices.Equal(arrived, want) {
 			t.Errorf("%q arrived", arrived)

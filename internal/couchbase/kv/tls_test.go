@@ -130,7 +130,7 @@ func TestACallerLeavesUnderTLS(t *testing.T) {
 		late.wantError(t, retry.StageInFlight, ErrDeadline)
 		late.wantTook(t, 10*time.Millisecond, 11*time.Millisecond)
 		cancel()
-		unsent.wantError(t, retry.StageDispatch, ErrCancelled)
+		unsent.wantError(t, retry.StageBeforeSending, ErrCancelled)
 		close(gate)
 		stays.wantReply(t, "stays")
 		leader := get("leader")

@@ -40,7 +40,7 @@ func (c *Conn) exchange(r *Request, reply *Reply) error {
 	defer c.mu.Unlock()
 	s, err := c.queueLocked(r, reply, dataType, value)
 	if err != nil {
-		return &Error{Stage: retry.StageDispatch, Err: err}
+		return &Error{Stage: retry.StageBeforeSending, Err: err}
 	}
 	if !c.writing {
 		c.writing = true
@@ -184,7 +184,7 @@ func (c *Conn) putBackLocked(rest []byte) {
 		if s.state() == stateLeft {
 			c.slots.answered(s)
 		} else {
-			s.err.Stage = retry.StageDispatch
+			s.err.Stage = retry.StageBeforeSending
 		}
 	})
 }

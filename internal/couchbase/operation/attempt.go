@@ -52,7 +52,7 @@ func (r *run) try(n int) retry.Failure {
 	if r.succeeded() {
 		return retry.Failure{}
 	}
-	return r.refused(r.reply.Status)
+	return r.statusFailure(r.reply.Status)
 }
 
 // sent names the latest request that was sent, or that could not be sent on a connection.
@@ -67,7 +67,7 @@ func (r *run) note(err error) {
 	opaque := r.reply.Opaque
 	if err != nil {
 		e := asKV(err)
-		if e.Stage == retry.StageDispatch {
+		if e.Stage == retry.StageBeforeSending {
 			return
 		}
 		opaque = e.Opaque

@@ -28,11 +28,11 @@ func (r *run) ioFailed(err error) retry.Failure {
 		return retry.Failure{Err: &attemptError{kind: ErrRequestCanceled, err: err, ended: true}, Stage: stage, Endpoint: r.address()}
 	case errors.Is(err, kv.ErrQueueFull):
 		return r.notSent(attemptCause{ErrOverload, couchbasereason.SocketNotAvailable, err}, nil)
-	case !errors.Is(err, kv.ErrClosed) && stage == retry.StageDispatch:
+	case !errors.Is(err, kv.ErrClosed) && stage == retry.StageBeforeSending:
 		return r.invalid(err)
 	case !errors.Is(err, kv.ErrClosed):
 		return r.unreadable(err)
-	case stage == retry.StageDispatch:
+	case stage == retry.StageBeforeSending:
 		r.endpoint.Lost(r.conn)
 		return r.noConnection()
 	}
@@ -52,8 +52,8 @@ func (r *run) unreadable(err error) retry.Failure {
 	return retry.Failure{Err: &attemptError{kind: ErrDecodingFailure, err: err}, Stage: retry.StageInFlight, Endpoint: r.address()}
 }
 
-// refused is the failure of an attempt that was answered by a status.
-func (r *run) refused(status memd.Status) retry.Failure {
+// statusFailure is the failure of an attempt that was answered by a status.
+func (r *run) statusFailure(status memd.Status) retry.Failure {
 	entry, described := r.conn.ErrorMap().Entry(status)
 	m := meaningOf(status, r.op.Opcode, r.op.CAS)
 	cause := &attemptError{
@@ -61,7 +61,7 @@ func (r *run) refused(status memd.Status) retry.Failure {
 		specIndex: -1,
 	}
 	failure := retry.Failure{
-		Err: cause, Stage: retry.StageResponded, Reason: m.reason, Endpoint: r.address(), Unsettled: m.unsettled,
+		Err: cause, Stage: retry.StageAnswered, Reason: m.reason, Endpoint: r.address(), Unsettled: m.unsettled,
 	}
 	if m.byMap {
 		r.byErrorMap(&failure, m, entry, described)

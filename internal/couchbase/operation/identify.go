@@ -59,9 +59,9 @@ func (r *run) notFound(reply *kv.Reply) retry.Failure {
 	e := attemptError{kind: m.kind, status: reply.Status, hasStatus: true, info: memd.ParseErrorInfo(&reply.Packet), answer: reply.Value, specIndex: -1}
 	switch reply.Status { //nolint:exhaustive // the others are as in the table
 	case memd.StatusUnknownCollection, memd.StatusUnknownScope:
-		return retry.Failure{Err: &e, Stage: retry.StageDispatch, Reason: couchbasereason.KVCollectionOutdated, Endpoint: r.address()}
+		return retry.Failure{Err: &e, Stage: retry.StageBeforeSending, Reason: couchbasereason.KVCollectionOutdated, Endpoint: r.address()}
 	case memd.StatusUnknownCommand, memd.StatusNotSupported:
 		e.kind = ErrFeatureNotAvailable
 	}
-	return retry.Failure{Err: &e, Stage: retry.StageDispatch, Reason: m.reason, Endpoint: r.address()}
+	return retry.Failure{Err: &e, Stage: retry.StageBeforeSending, Reason: m.reason, Endpoint: r.address()}
 }

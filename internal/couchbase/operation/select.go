@@ -56,12 +56,12 @@ func (r *run) notOpen() retry.Failure {
 	err, wake := r.bucket.Opening()
 	switch {
 	case errors.Is(err, cluster.ErrClosed):
-		return r.refuse(attemptError{kind: ErrShutdown, err: err})
+		return r.cannotSend(attemptError{kind: ErrShutdown, err: err})
 	case kv.IsLoginFailure(err):
-		return r.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
+		return r.cannotSend(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
 	cause := noBucket(attemptError{kind: ErrBucketNotOpen, err: err})
-	return retry.Failure{Err: cause, Stage: retry.StageDispatch, Reason: couchbasereason.BucketOpening, Wake: wake}
+	return retry.Failure{Err: cause, Stage: retry.StageBeforeSending, Reason: couchbasereason.BucketOpening, Wake: wake}
 }
 
 // noConnection is the failure of an attempt whose endpoint has no connection. The first one to a node, which a map has just brought, is
@@ -70,9 +70,9 @@ func (r *run) noConnection() retry.Failure {
 	err := r.endpoint.Err()
 	switch {
 	case errors.Is(err, cluster.ErrClosed):
-		return r.refuse(attemptError{kind: ErrShutdown, err: err})
+		return r.cannotSend(attemptError{kind: ErrShutdown, err: err})
 	case kv.IsLoginFailure(err):
-		return r.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
+		return r.cannotSend(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
 	reason := couchbasereason.SocketNotAvailable
 	if errors.Is(err, cluster.ErrConnecting) {
@@ -109,21 +109,21 @@ var (
 // notSent is the failure of an attempt that was not sent.
 func (r *run) notSent(c attemptCause, wake <-chan struct{}) retry.Failure {
 	return retry.Failure{
-		Err: &attemptError{kind: c.kind, err: c.err}, Stage: retry.StageDispatch, Reason: c.reason, Endpoint: r.address(), Wake: wake,
+		Err: &attemptError{kind: c.kind, err: c.err}, Stage: retry.StageBeforeSending, Reason: c.reason, Endpoint: r.address(), Wake: wake,
 	}
 }
 
-// refuse is the failure of an attempt that was not sent, and of which no repetition can help.
-func (r *run) refuse(e attemptError) retry.Failure {
-	return retry.Failure{Err: &e, Stage: retry.StageDispatch, Endpoint: r.address()}
+// cannotSend is the failure of an attempt that was not sent, and of which no repetition can help.
+func (r *run) cannotSend(e attemptError) retry.Failure {
+	return retry.Failure{Err: &e, Stage: retry.StageBeforeSending, Endpoint: r.address()}
 }
 
 func (r *run) invalid(err error) retry.Failure {
-	return r.refuse(attemptError{kind: ErrInvalidArgument, err: err})
+	return r.cannotSend(attemptError{kind: ErrInvalidArgument, err: err})
 }
 
 func (r *run) unsupported(text string) retry.Failure {
-	return r.refuse(attemptError{kind: ErrFeatureNotAvailable, err: errors.New(text)})
+	return r.cannotSend(attemptError{kind: ErrFeatureNotAvailable, err: errors.New(text)})
 }
 
 func (r *run) address() string {

@@ -64,7 +64,7 @@ type judge func(r *Request, a *Answer) (verdict, bool)
 // failure describes an answer to the engine.
 func (v verdict) failure(a *Answer, address string) *retry.Failure {
 	a.Kind = v.kind
-	return &retry.Failure{Err: a, Reason: v.reason, Stage: retry.StageResponded, Unsettled: v.unsettled, Endpoint: address}
+	return &retry.Failure{Err: a, Reason: v.reason, Stage: retry.StageAnswered, Unsettled: v.unsettled, Endpoint: address}
 }
 
 // entries reads the "errors" of an answer, whatever their form: a list of objects, or one object. What is no error is left out.

@@ -59,7 +59,7 @@ func TestALateTimer(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = engine.Do(context.Background(), retry.Operation{Idempotency: retry.ReadOnly}, func(context.Context, int) retry.Failure {
-			return retry.Failure{Err: c.err, Reason: couchbasereason.SocketNotAvailable, Stage: retry.StageDispatch}
+			return retry.Failure{Err: c.err, Reason: couchbasereason.SocketNotAvailable, Stage: retry.StageBeforeSending}
 		})
 		var e *Error
 		if !errors.As(failed(new(Request), c.late, err), &e) || e.Kind != c.want || (e.Cause != KindOther) != (c.want == KindUnambiguousTimeout) {

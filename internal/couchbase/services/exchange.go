@@ -54,7 +54,7 @@ func (x *exchange) send(body []byte) *retry.Failure {
 	request, err := x.build(body)
 	if err != nil {
 		x.close()
-		return &retry.Failure{Err: err, Stage: retry.StageDispatch, Endpoint: x.address}
+		return &retry.Failure{Err: err, Stage: retry.StageBeforeSending, Endpoint: x.address}
 	}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		x.conn = info.Conn.(*conn)
@@ -136,7 +136,7 @@ func (c *Credential) authorize(r *http.Request) {
 func (x *exchange) failed(err error) *retry.Failure {
 	failure := &retry.Failure{Err: err, Stage: retry.StageInFlight, Endpoint: x.address, Wake: x.newer}
 	if x.conn == nil || x.conn.seal() { // net/http closes a connection whose request failed
-		failure.Stage = retry.StageDispatch
+		failure.Stage = retry.StageBeforeSending
 	}
 	cause := context.Cause(x.ctx)
 	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
@@ -144,9 +144,9 @@ func (x *exchange) failed(err error) *retry.Failure {
 	case x.hasEnded(): // the engine says why
 		failure.Err = cause
 		return failure
-	case left && failure.Stage == retry.StageDispatch:
+	case left && failure.Stage == retry.StageBeforeSending:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.NodeNotAvailable
-	case failure.Stage == retry.StageDispatch:
+	case failure.Stage == retry.StageBeforeSending:
 		failure.Reason = couchbasereason.SocketNotAvailable
 	case left:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight

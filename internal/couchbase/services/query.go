@@ -127,7 +127,7 @@ func (c *Client) prepare(ctx context.Context, n int, q *Query, r *Request) (*pre
 		if err == nil {
 			err = &Answer{Kind: KindPreparedStatementFailure, Status: http.StatusOK, err: errors.New("the answer to PREPARE has no name")}
 		}
-		return nil, &retry.Failure{Err: err, Stage: retry.StageResponded, Idempotency: retry.ReadOnly, Endpoint: rows.Address()}
+		return nil, &retry.Failure{Err: err, Stage: retry.StageAnswered, Idempotency: retry.ReadOnly, Endpoint: rows.Address()}
 	}
 	rows.Next() // so that the connection can be used again
 	return &prepared{key: statementKey{q.Statement, q.Context}, name: row.Name, plan: row.Plan}, nil

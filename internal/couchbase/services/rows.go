@@ -57,7 +57,7 @@ func (r *Rows) open(x *exchange) *retry.Failure {
 	r.reader = rowReader{in: jsonReader{from: x.reply.Body}, name: rowFields[x.request.Service]}
 	var failure *retry.Failure
 	if x.reply.StatusCode != http.StatusOK {
-		failure = r.refusal()
+		failure = r.errorAnswer()
 	} else {
 		failure = r.head()
 	}
@@ -115,8 +115,8 @@ func (r *Rows) judged(a *Answer) *retry.Failure {
 	return failure
 }
 
-// refusal reads an answer whose HTTP status is not 200.
-func (r *Rows) refusal() *retry.Failure {
+// errorAnswer reads an answer whose HTTP status is not 200.
+func (r *Rows) errorAnswer() *retry.Failure {
 	text, failure := r.exchange.text()
 	if failure != nil {
 		return failure
@@ -149,7 +149,7 @@ func (x *exchange) text() ([]byte, *retry.Failure) {
 func (x *exchange) unreadable(err, body error) *retry.Failure {
 	if !x.hasEnded() && (errors.Is(err, errMalformed) || isEnd(body) && x.framed()) {
 		return &retry.Failure{
-			Err: &Answer{Kind: KindOther, Status: x.reply.StatusCode, err: err}, Stage: retry.StageResponded, Unsettled: true,
+			Err: &Answer{Kind: KindOther, Status: x.reply.StatusCode, err: err}, Stage: retry.StageAnswered, Unsettled: true,
 			Endpoint: x.address,
 		}
 	}

@@ -47,11 +47,11 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 		deadline, _ := ctx.Deadline()
 		left := time.Until(deadline)
 		if left <= 0 {
-			return &retry.Failure{Err: context.DeadlineExceeded, Stage: retry.StageDispatch, Endpoint: address}
+			return &retry.Failure{Err: context.DeadlineExceeded, Stage: retry.StageBeforeSending, Endpoint: address}
 		}
 		var err error
 		if body, err = r.Body(left); err != nil {
-			return &retry.Failure{Err: &Answer{Kind: KindEncodingFailure, err: err}, Stage: retry.StageDispatch}
+			return &retry.Failure{Err: &Answer{Kind: KindEncodingFailure, err: err}, Stage: retry.StageBeforeSending}
 		}
 	}
 	x := c.begin(ctx, r, address, offer)
@@ -64,7 +64,7 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 
 // choose returns the node of an attempt, or why there is none.
 func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
-	none := &retry.Failure{Stage: retry.StageDispatch, Wake: offer.Newer}
+	none := &retry.Failure{Stage: retry.StageBeforeSending, Wake: offer.Newer}
 	switch {
 	case c.closed.Err() != nil: // the end of ctx may come a moment later
 		none.Err, none.Stop = &Answer{Kind: KindClosed, err: ErrClosed}, retry.StopNoServer

@@ -92,8 +92,8 @@ func (m *Member) keepLocked(undone []*store.Entry) {
 	},
 	{
 		"internal/mongo/operation/attempt.go",
-		"r.refusal == retry.StopNone && r.txnNumber == 0 {",
-		"r.refusal == retry.StopNone && (r.txnNumber == 0 || defect.On(defect.NewTxnNumberOnRetry)) {",
+		"r.noRetry == retry.StopNone && r.txnNumber == 0 {",
+		"r.noRetry == retry.StopNone && (r.txnNumber == 0 || defect.On(defect.NewTxnNumberOnRetry)) {",
 	},
 	{
 		"internal/mongo/operation/writeconcern.go",

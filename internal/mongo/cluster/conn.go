@@ -166,7 +166,7 @@ func (c *Conn) address() string {
 func (c *Conn) write(w *watch, message []byte) error {
 	message, err := c.compression.compress(message)
 	if err != nil {
-		return c.ioError(retry.StageDispatch, err)
+		return c.ioError(retry.StageBeforeSending, err)
 	}
 	sent := 0
 	for {
@@ -177,7 +177,7 @@ func (c *Conn) write(w *watch, message []byte) error {
 			return nil
 		case w.goOn(err):
 		case sent == 0:
-			return c.ioError(retry.StageDispatch, err)
+			return c.ioError(retry.StageBeforeSending, err)
 		default:
 			return c.ioError(retry.StageInFlight, err)
 		}

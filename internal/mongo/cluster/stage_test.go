@@ -37,7 +37,7 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		through int
 		want    retry.Stage
 	}{
-		{"a write of no byte leaves nothing in flight", 0, retry.StageDispatch},
+		{"a write of no byte leaves nothing in flight", 0, retry.StageBeforeSending},
 		{"a write of one byte leaves the message in flight", 1, retry.StageInFlight},
 		{"a write of a part leaves the message in flight", 20, retry.StageInFlight},
 	} {
@@ -52,14 +52,14 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 func TestAFailedSendHasAStage(t *testing.T) {
 	client, _ := memnet.Pipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
-	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
+	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageBeforeSending, syscall.EPIPE)
 }
 
 func TestAWriteToAClosedConnectionIsNotInFlight(t *testing.T) {
 	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)
 	server.CloseRead()
-	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
+	wantBroken(t, conn, ping(t.Context(), conn), retry.StageBeforeSending, syscall.EPIPE)
 }
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {

@@ -22,16 +22,16 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	}
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
-		failure := retry.Failure{Err: err, Stage: retry.StageDispatch, Stop: retry.StopNoServer, NoAttempt: true}
+		failure := retry.Failure{Err: err, Stage: retry.StageBeforeSending, Stop: retry.StopNoServer, NoAttempt: true}
 		r.failedInTransaction(&failure)
 		return failure
 	}
 	switch supported := r.supported(target.Description); {
 	case n == 0:
-		r.refusal = r.refuse(supported)
-	case !supported && r.refusal == retry.StopNone: // after an overload error a server needs nothing
+		r.noRetry = r.noRetryReason(supported)
+	case !supported && r.noRetry == retry.StopNone: // after an overload error a server needs nothing
 		return retry.Failure{
-			Err: errUnsupported, Stage: retry.StageDispatch, Stop: retry.StopUnsupportedServer, Endpoint: target.Server.Address(),
+			Err: errUnsupported, Stage: retry.StageBeforeSending, Stop: retry.StopUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
 	r.after, r.check, r.unanswered = nil, nil, nil
@@ -77,12 +77,12 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
 	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
 	if err := r.useSession(target, conn); err != nil {
-		return retry.Failure{Err: err, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt, Endpoint: target.Server.Address()}
+		return retry.Failure{Err: err, Stage: retry.StageBeforeSending, Stop: retry.StopNotBuilt, Endpoint: target.Server.Address()}
 	}
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt, Endpoint: target.Server.Address()}
+		return retry.Failure{Err: err, Stage: retry.StageBeforeSending, Stop: retry.StopNotBuilt, Endpoint: target.Server.Address()}
 	}
 	r.joined(target, conn)
 	watched := r.started(ctx, conn, message, requestID)
@@ -138,7 +138,7 @@ func (r *run) useSession(target cluster.Target, conn *cluster.Conn) error {
 		now = time.Now() // an earlier operation checked it out
 	}
 	r.session.begin(now, timeout)
-	if r.op.Kind == Write && r.op.ends == endsNothing && r.refusal == retry.StopNone && r.txnNumber == 0 {
+	if r.op.Kind == Write && r.op.ends == endsNothing && r.noRetry == retry.StopNone && r.txnNumber == 0 {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}
 	return nil

@@ -20,7 +20,7 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 	case r.op.unacknowledged():
 		return retry.Failure{}
 	case !r.reply.OK:
-		return r.refused(target.Server, conn)
+		return r.commandFailed(target.Server, conn)
 	}
 	if r.reply.WriteConcernError != nil {
 		_, r.reply.lacksLabel = r.writeReason(conn, r.reply.writeConcernCode())
@@ -35,7 +35,7 @@ var errUnsupported = errors.New("the server selected for the retry does not supp
 
 // checkOutFailed classifies a failed checkout. Nothing was sent.
 func (r *run) checkOutFailed(ctx context.Context, s *cluster.Server, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Idempotency: r.idempotency()}
+	f := retry.Failure{Stage: retry.StageBeforeSending, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	var cleared *cluster.PoolClearedError
 	var handshake *cluster.HandshakeError
 	switch {
@@ -103,9 +103,9 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	return f
 }
 
-// refused classifies a reply with "ok: 0".
-func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
-	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Idempotency: r.idempotency()}
+// commandFailed classifies a reply with "ok: 0".
+func (r *run) commandFailed(s *cluster.Server, conn *cluster.Conn) retry.Failure {
+	f := retry.Failure{Stage: retry.StageAnswered, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	r.reportToTopology(s, conn, r.reply.Code)
 	add := false
 	switch {
@@ -125,7 +125,7 @@ func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 
 // writeFailed classifies a reply with "ok: 1" that has writeErrors or a writeConcernError.
 func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Idempotency: r.idempotency()}
+	f := retry.Failure{Stage: retry.StageAnswered, Endpoint: s.Address(), Idempotency: r.idempotency()}
 	code := r.reply.writeConcernCode()
 	f.Unsettled = r.reply.WriteConcernError != nil
 	r.reportToTopology(s, conn, code)
@@ -153,7 +153,7 @@ func (r *run) labelsWrites() bool {
 	if r.transactional || r.op.ends != endsNothing {
 		return !r.transactional
 	}
-	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.StopUnsupportedServer
+	return r.op.Kind == Write && r.cfg.RetryWrites && r.noRetry != retry.StopUnsupportedServer
 }
 
 func (r *run) reportToTopology(s *cluster.Server, conn *cluster.Conn, code int32) {

@@ -102,7 +102,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 			}
 			r.txnNumber = 1
 			f := r.checkOutFailed(t.Context(), server, c.err)
-			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Idempotency != retry.Idempotent ||
+			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageBeforeSending || f.Reason != c.reason || f.Endpoint != "a:1" || f.Idempotency != retry.Idempotent ||
 				f.Stop != retry.StopNone {
 				t.Errorf("%+v", f)
 			}
@@ -120,7 +120,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 		server := serverOf(r.cfg.Cluster)
 		r.cfg.Cluster.Close()
 		f := r.checkOutFailed(t.Context(), server, cluster.ErrPoolClosed)
-		if f.Err != official.ErrClientDisconnected || f.Stop != retry.StopNoServer || f.Stage != retry.StageDispatch || f.Idempotency != retry.ReadOnly { //nolint:errorlint // never wrapped
+		if f.Err != official.ErrClientDisconnected || f.Stop != retry.StopNoServer || f.Stage != retry.StageBeforeSending || f.Idempotency != retry.ReadOnly { //nolint:errorlint // never wrapped
 			t.Errorf("%+v", f)
 		}
 	})
@@ -136,7 +136,7 @@ func TestABrokenConnectionWhoseStageIsNotKnownIsInFlight(t *testing.T) {
 	}{
 		{errCause, retry.StageInFlight},
 		{&cluster.IOError{Stage: retry.StageInFlight, Err: errCause}, retry.StageInFlight},
-		{&cluster.IOError{Stage: retry.StageDispatch, Err: errCause}, retry.StageDispatch},
+		{&cluster.IOError{Stage: retry.StageBeforeSending, Err: errCause}, retry.StageBeforeSending},
 	} {
 		r := on(Read, Config{Cluster: deployment(t)})
 		f := r.ioFailed(ended, serverOf(r.cfg.Cluster), nil, c.err)

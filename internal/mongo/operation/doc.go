@@ -39,26 +39,26 @@
 // (reason), and whether it may be sent again (idempotency). The stage is not guessed: the code that writes the bytes sets it in
 // cluster.IOError.
 //
-//   - No server can be selected, first attempt. Stage: nothing sent. Then: returned as it is (cluster.SelectionError).
-//   - The pool was cleared since selection (PoolClearedError). Stage: nothing sent. Reported to the topology: no: the error that
+//   - No server can be selected, first attempt. Stage: before sending. Then: returned as it is (cluster.SelectionError).
+//   - The pool was cleared since selection (PoolClearedError). Stage: before sending. Reported to the topology: no: the error that
 //     cleared the pool was reported. Then: retried.
-//   - Connecting, TLS or hello fails by the network. Stage: nothing sent. Reported to the topology: no: it may be overload
+//   - Connecting, TLS or hello fails by the network. Stage: before sending. Reported to the topology: no: it may be overload
 //     (client backpressure), but a check is requested at once. Then: retried after a delay and after that check, labels
 //     SystemOverloadedError, RetryableError.
-//   - Hello is answered with a retryable code. Stage: nothing sent. Reported to the topology: yes, if the code is "not primary"
+//   - Hello is answered with a retryable code. Stage: before sending. Reported to the topology: yes, if the code is "not primary"
 //     or "recovering". Then: retried.
-//   - The login is refused, or the server does not prove that it knows the credentials. Stage: nothing sent. Reported to the
+//   - The login is refused, or the server does not prove that it knows the credentials. Stage: before sending. Reported to the
 //     topology: yes: server Unknown, pool cleared. Then: retried only if the code is retryable.
-//   - The connection breaks during the login; a DNS error; a TLS error that is no I/O error. Stage: nothing sent. Reported to the
+//   - The connection breaks during the login; a DNS error; a TLS error that is no I/O error. Stage: before sending. Reported to the
 //     topology: yes: server Unknown, pool cleared. Then: retried.
-//   - The server's certificate is invalid. Stage: nothing sent. Reported to the topology: yes: server Unknown, pool cleared.
+//   - The server's certificate is invalid. Stage: before sending. Reported to the topology: yes: server Unknown, pool cleared.
 //     Then: returned.
 //   - The connection breaks, or is interrupted by its monitor. Stage: in flight, or before sending if no byte was written. Reported to the
 //     topology: yes: server Unknown, pool cleared. Then: a read, and a write with a transaction number, is retried.
-//   - The pin's connection is lost, the pool is exhausted, or the command cannot be built. Stage: nothing sent. Then: returned.
+//   - The pin's connection is lost, the pool is exhausted, or the command cannot be built. Stage: before sending. Then: returned.
 //   - The attempt reaches AttemptTimeout. Stage: in flight or before. Reported to the topology: yes, as a network timeout, which
 //     changes nothing; checks of all servers are requested. Then: retried on another server, or on this one after its check.
-//   - The server's breaker is open. Stage: nothing sent. Reported to the topology: no. Then: retried, on another server if one
+//   - The server's breaker is open. Stage: before sending. Reported to the topology: no. Then: retried, on another server if one
 //     suits.
 //   - The caller's context ends. Stage: in flight or before. Reported to the topology: no. Then: returned at once, never retried.
 //   - "not primary", "recovering". Stage: answered. Reported to the topology: yes, and a check is requested at once; pool cleared

@@ -36,7 +36,7 @@ func (c networkCause) Error() string { return c.cause.Error() + ": " + c.stage()
 
 func (c networkCause) stage() string {
 	broken, ok := c.cause.(*cluster.IOError) //nolint:errorlint // the cause itself; a PoolClearedError wraps one of another command
-	if ok && broken.Stage != retry.StageDispatch {
+	if ok && broken.Stage != retry.StageBeforeSending {
 		return "the server may have executed the command"
 	}
 	return "the command was not sent"
@@ -76,7 +76,7 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 // reads, does not have the label NoWritesPerformed. It is called after each failed attempt, because the history of a long
 // operation does not keep them all. If no attempt is chosen, the application gets the first attempt's error.
 func (r *run) rememberError(f *retry.Failure) {
-	if f.Stage != retry.StageDispatch && (r.op.Kind == Read || !Labelled(f.Err, labelNoWritesPerformed)) {
+	if f.Stage != retry.StageBeforeSending && (r.op.Kind == Read || !Labelled(f.Err, labelNoWritesPerformed)) {
 		r.chosen = f.Err
 	}
 }

@@ -43,7 +43,7 @@ func TestWhichErrorsOfTheClientAreLabelled(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(c.kind, c.cfg)
-			r.refusal = c.refusal
+			r.noRetry = c.refusal
 			err, ok := r.clientError(errCause, retry.ReasonNetworkError, labelNetworkError).(official.CommandError) //nolint:errorlint // it is the type itself
 			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "" || err.Code != 0 ||
 				err.Message != errCause.Error() {
@@ -66,7 +66,7 @@ func TestTheTextOfANetworkError(t *testing.T) {
 	}{
 		{"a broken connection", inFlight, "connection to a:1 failed (in flight): EOF: the server may have executed the command"},
 		{
-			"a failed write", &cluster.IOError{Address: "a:1", Stage: retry.StageDispatch, Err: io.EOF},
+			"a failed write", &cluster.IOError{Address: "a:1", Stage: retry.StageBeforeSending, Err: io.EOF},
 			"connection to a:1 failed (before sending): EOF: the command was not sent",
 		},
 		{
@@ -168,16 +168,16 @@ func failing(t *testing.T, r *run, failures ...retry.Failure) error {
 // Every error has a history. Its text tells of it unless it is that of one attempt whose refusal adds nothing.
 func TestWhichErrorsTellTheirHistory(t *testing.T) {
 	plain := official.CommandError{Code: 1, Message: "m"}
-	again := retry.Failure{Err: plain, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}
+	again := retry.Failure{Err: plain, Stage: retry.StageAnswered, Reason: mongoreason.NotWritablePrimary}
 	for _, c := range []struct {
 		name     string
 		failures []retry.Failure
 		want     bool
 	}{
-		{"one attempt that no rule retries", []retry.Failure{{Err: plain, Stage: retry.StageResponded}}, false},
-		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Stop: retry.StopNotBuilt}}, false},
+		{"one attempt that no rule retries", []retry.Failure{{Err: plain, Stage: retry.StageAnswered}}, false},
+		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageBeforeSending, Stop: retry.StopNotBuilt}}, false},
 		{"one that retries are disabled for", []retry.Failure{{Err: plain, Stop: retry.StopDisabled}}, false},
-		{"none", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Stop: retry.StopNoServer, NoAttempt: true}}, false},
+		{"none", []retry.Failure{{Err: plain, Stage: retry.StageBeforeSending, Stop: retry.StopNoServer, NoAttempt: true}}, false},
 		{"one that may have been applied", []retry.Failure{{Err: plain, Reason: retry.ReasonNetworkError}}, true},
 		{"one on a server that does not support retries", []retry.Failure{{Err: plain, Stop: retry.StopUnsupportedServer}}, true},
 		{"one in a transaction", []retry.Failure{{Err: plain, Stop: retry.StopInTransaction}}, true},
@@ -186,7 +186,7 @@ func TestWhichErrorsTellTheirHistory(t *testing.T) {
 		{"one whose budget is empty", []retry.Failure{{Err: plain, Stop: retry.StopBudgetEmpty}}, true},
 		{"one that the strategy declines", []retry.Failure{{Err: plain, Stop: retry.StopStrategyDeclined}}, true},
 		{"one that the end of the client interrupted", []retry.Failure{{Err: cluster.ErrDisconnected, Stop: retry.StopNoServer}}, true},
-		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageResponded}}, true},
+		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageAnswered}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(Write, Config{})
@@ -219,10 +219,10 @@ func TestACommandErrorHasAHistory(t *testing.T) {
 		stop  retry.StopReason
 		text  string
 	}{
-		{"an error reply", nil, retry.StageResponded, retry.StopNone, "(N) m"},
-		{"a reply without a name", nil, retry.StageResponded, retry.StopNone, "m"},
+		{"an error reply", nil, retry.StageAnswered, retry.StopNone, "(N) m"},
+		{"a reply without a name", nil, retry.StageAnswered, retry.StopNone, "m"},
 		{"one with a cause", errCause, retry.StageInFlight, retry.StopNotRetryable, "(N) m: " + errCause.Error()},
-		{"one that tells", errCause, retry.StageResponded, retry.StopInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
+		{"one that tells", errCause, retry.StageAnswered, retry.StopInTransaction, "(N) m: 1 attempt: [1 at a:1, answered, UNKNOWN: (N) m: " + errCause.Error() + "] no more: in transaction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := plain
@@ -266,7 +266,7 @@ func TestWhyAnOperationMayNotBeRetriedByItsRule(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := on(c.kind, c.cfg)
 			r.op.Retryable = c.retryable
-			if got := r.refuse(c.supported); got != c.want {
+			if got := r.noRetryReason(c.supported); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
@@ -337,8 +337,8 @@ func TestTheIdempotencyOfAnAttempt(t *testing.T) {
 // The error was chosen among those of the attempts. A label of another attempt is none of its own.
 func TestNobodyLooksForALabelInTheHistory(t *testing.T) {
 	r := on(Write, Config{})
-	sent := retry.Failure{Err: official.CommandError{Code: 91, Labels: []string{"first"}}, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}
-	last := retry.Failure{Err: official.CommandError{Code: 7, Labels: []string{labelNoWritesPerformed}}, Stage: retry.StageResponded}
+	sent := retry.Failure{Err: official.CommandError{Code: 91, Labels: []string{"first"}}, Stage: retry.StageAnswered, Reason: mongoreason.NodeRecovering}
+	last := retry.Failure{Err: official.CommandError{Code: 7, Labels: []string{labelNoWritesPerformed}}, Stage: retry.StageAnswered}
 	err := r.final(failing(t, r, sent, last))
 	var history *retry.Error
 	if !errors.As(err, &history) || history.Total != 2 || !Labelled(err, "first") || Labelled(err, labelNoWritesPerformed) {

@@ -80,7 +80,7 @@ func (r *run) permitted(ctx context.Context, target cluster.Target) retry.Failur
 	if !ok {
 		r.after = r.cfg.Cluster.Snapshot()
 		return retry.Failure{
-			Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen, Endpoint: target.Server.Address(),
+			Err: retry.ErrBreakerOpen, Stage: retry.StageBeforeSending, Reason: retry.ReasonCircuitBreakerOpen, Endpoint: target.Server.Address(),
 		}
 	}
 	failure := r.onServer(ctx, target)

@@ -122,9 +122,9 @@ func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
 	}
 	// Of 30 attempts the history keeps the first 4 and the last 4.
 	long := slices.Concat(
-		slices.Repeat([]retry.Failure{attempt(retry.StageDispatch, "not sent")}, 9),
+		slices.Repeat([]retry.Failure{attempt(retry.StageBeforeSending, "not sent")}, 9),
 		[]retry.Failure{attempt(retry.StageInFlight, "lost")},
-		slices.Repeat([]retry.Failure{attempt(retry.StageResponded, "not written", labelNoWritesPerformed)}, 20),
+		slices.Repeat([]retry.Failure{attempt(retry.StageAnswered, "not written", labelNoWritesPerformed)}, 20),
 	)
 	const none = "NoWritesPerformed"
 	for _, c := range []struct {
@@ -134,15 +134,15 @@ func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
 		want     string
 	}{
 		{"a single one", Write, []retry.Failure{attempt(retry.StageInFlight, "a")}, "a"},
-		{"the most recent that was sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
-		{"not one that was not sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
-		{"not one with NoWritesPerformed", Write, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"the most recent that was sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageAnswered, "b")}, "b"},
+		{"not one that was not sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageBeforeSending, "b")}, "a"},
+		{"not one with NoWritesPerformed", Write, []retry.Failure{attempt(retry.StageAnswered, "a"), attempt(retry.StageAnswered, "b", none)}, "a"},
 		{"the only one that was sent and wrote", Write, []retry.Failure{
-			attempt(retry.StageDispatch, "a"), attempt(retry.StageResponded, "b"), attempt(retry.StageResponded, "c", none),
+			attempt(retry.StageBeforeSending, "a"), attempt(retry.StageAnswered, "b"), attempt(retry.StageAnswered, "c", none),
 		}, "b"},
-		{"the first if there is none", Write, []retry.Failure{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
-		{"runCommand counts as a write", Generic, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
-		{"NoWritesPerformed is ignored for a read", Read, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
+		{"the first if there is none", Write, []retry.Failure{attempt(retry.StageAnswered, "a", none), attempt(retry.StageBeforeSending, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Failure{attempt(retry.StageAnswered, "a"), attempt(retry.StageAnswered, "b", none)}, "a"},
+		{"NoWritesPerformed is ignored for a read", Read, []retry.Failure{attempt(retry.StageAnswered, "a"), attempt(retry.StageAnswered, "b", none)}, "b"},
 		{"the only one that was sent and wrote, of which the history keeps only the count", Write, long, "lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

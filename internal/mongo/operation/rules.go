@@ -10,8 +10,8 @@ import (
 // retryableWireVersion belongs to MongoDB 3.6, the first version with retryable reads and writes.
 const retryableWireVersion = 6
 
-// refuse returns the reason why an operation with this first server may not be retried, or retry.StopNone.
-func (r *run) refuse(supported bool) retry.StopReason {
+// noRetryReason returns the reason why an operation with this first server may not be retried, or retry.StopNone.
+func (r *run) noRetryReason(supported bool) retry.StopReason {
 	switch {
 	case !r.op.Retryable:
 		return retry.StopNotRetryable
@@ -48,10 +48,10 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 	if _, ok := ctx.Deadline(); ok {
 		rule = retry.UntilDeadline()
 	}
-	if r.refusal != retry.StopNone {
-		rule = never(r.refusal)
+	if r.noRetry != retry.StopNone {
+		rule = never(r.noRetry)
 	}
-	if r.requested && r.refusal == retry.StopNone {
+	if r.requested && r.noRetry == retry.StopNone {
 		rule = r.requestRule(&failure)
 	}
 	if !r.overloadRetries() || r.requested && movesOn(&failure) {

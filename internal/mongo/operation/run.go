@@ -24,7 +24,7 @@ type run struct {
 	// was to start it.
 	startAgain bool
 	// refusal is the reason why the operation is not retried except for overload, or retry.StopNone.
-	refusal retry.StopReason
+	noRetry retry.StopReason
 	// failed are the deprioritized servers.
 	failed []string
 	// tried are the servers that have failed in this operation.

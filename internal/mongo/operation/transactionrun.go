@@ -69,7 +69,7 @@ func (r *run) failedInTransaction(f *retry.Failure) {
 // operationFailed handles the failure of an operation in a transaction.
 func (r *run) operationFailed(f *retry.Failure) {
 	var queued *cluster.CheckOutError // the pool was full: neither a network error nor one of the selection
-	if f.Stage != retry.StageResponded && !errors.As(f.Err, &queued) {
+	if f.Stage != retry.StageAnswered && !errors.As(f.Err, &queued) {
 		f.Err = withLabel(f.Err, LabelTransientTransaction)
 	}
 	r.startAgain = r.startAgain && f.Reason == retry.ReasonOverloaded
@@ -83,7 +83,7 @@ func (r *run) operationFailed(f *retry.Failure) {
 func (r *run) commitFailed(f *retry.Failure) {
 	if unknownCommit(f) {
 		f.Err = withLabel(f.Err, LabelUnknownCommit)
-		r.session.transaction.perhapsCommitted = r.session.transaction.perhapsCommitted || f.Stage != retry.StageDispatch
+		r.session.transaction.perhapsCommitted = r.session.transaction.perhapsCommitted || f.Stage != retry.StageBeforeSending
 	} else {
 		r.inheritUnknownCommit(f)
 	}
@@ -115,7 +115,7 @@ const (
 func unknownCommit(f *retry.Failure) bool {
 	var answer official.CommandError
 	switch {
-	case f.Stage != retry.StageResponded || !errors.As(f.Err, &answer):
+	case f.Stage != retry.StageAnswered || !errors.As(f.Err, &answer):
 		return true
 	case f.Unsettled: // a write concern error
 		return answer.Code != codeUnknownReplWriteConcern && answer.Code != codeUnsatisfiableWriteConcern

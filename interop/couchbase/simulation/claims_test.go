@@ -49,7 +49,7 @@ func reportOf(err error) report {
 	}
 	r.attempts, r.sent, r.why, r.mayHaveApplied = h.Total, h.Total, h.StopReason().String(), h.MayHaveApplied()
 	for _, a := range h.Attempts {
-		if a.Stage == retry.StageDispatch {
+		if a.Stage == retry.StageBeforeSending {
 			r.sent--
 		}
 	}

@@ -55,7 +55,7 @@ func holdfastWaits(ctx context.Context) error {
 		return err
 	}
 	return engine.Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
-		return retry.Failure{Err: errRefused, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
+		return retry.Failure{Err: errRefused, Stage: retry.StageBeforeSending, Reason: retry.ReasonConnectionFailed}
 	})
 }
 

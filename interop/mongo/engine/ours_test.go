@@ -54,7 +54,7 @@ func (h holdfast) run(s *service, n int) error {
 	ctx := context.Background()
 	attempt := func(context.Context, int) retry.Failure {
 		if err := s.call(); err != nil {
-			return retry.Failure{Err: err, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared}
+			return retry.Failure{Err: err, Stage: retry.StageBeforeSending, Reason: mongoreason.PoolCleared}
 		}
 		return retry.Failure{}
 	}

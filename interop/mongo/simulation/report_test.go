@@ -45,8 +45,8 @@ func (r *report) fromHistory(h *retry.Error) {
 	r.selection = h.Total == 0
 	r.answered = !r.selection && len(h.Attempts) == h.Total
 	for _, a := range h.Attempts {
-		r.answered = r.answered && a.Stage == retry.StageResponded && !interrupted(a.Err)
-		if a.Stage == retry.StageDispatch {
+		r.answered = r.answered && a.Stage == retry.StageAnswered && !interrupted(a.Err)
+		if a.Stage == retry.StageBeforeSending {
 			r.unsent++
 		}
 	}

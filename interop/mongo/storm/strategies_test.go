@@ -102,7 +102,7 @@ func failure(err error) retry.Failure {
 	case err == nil:
 		return retry.Failure{}
 	case errors.Is(err, errRejected):
-		return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: retry.ReasonServiceResponseCodeIndicated}
+		return retry.Failure{Err: err, Stage: retry.StageAnswered, Reason: retry.ReasonServiceResponseCodeIndicated}
 	default:
 		return retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError}
 	}
