@@ -3,6 +3,7 @@ package couchbase
 import (
 	"context"
 	"net"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,24 @@ func Connect(connStr string, opts ClusterOptions) (*Cluster, error) {
 	return Open(connStr, Config{}, opts)
 }
 
+// check returns an error that names the first setting that is wrong.
+func (c *Config) check() error {
+	for _, setting := range []struct {
+		name  string
+		value any
+	}{{"Resolver", c.Resolver}, {"Observer", c.Observer}} {
+		if v := reflect.ValueOf(setting.value); v.Kind() == reflect.Pointer && v.IsNil() {
+			return invalid("Config.%s is a nil %T; it must be nil itself, or not nil", setting.name, setting.value)
+		}
+	}
+	return nil
+}
+
 // Open is [Connect] with settings that the options of gocb lack.
 func Open(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
 	s, err := readSettings(connStr, cfg, &opts)
 	if err != nil {
 		return nil, err

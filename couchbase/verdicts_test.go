@@ -120,7 +120,7 @@ func TestTheTableOfRulesGivesTheVerdictsOfTheClient(t *testing.T) {
 func (v *verdicts) statuses(t *testing.T) {
 	quiet := func(o *couchbase.ClusterOptions) { o.Tracer, o.Meter = &couchbase.NoopTracer{}, &couchbase.NoopMeter{} } // its waits are long
 	onBench(t, quiet, nil, func(b *bench) {
-		for status := range memd.StatusXattrNotBinary + 1 {
+		for _, status := range memd.Statuses() {
 			end := b.server.Use(couchbasetest.AnyOpcode, couchbasetest.OnKey(b.key, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
 				return couchbasetest.Fault{Status: status}
 			})))

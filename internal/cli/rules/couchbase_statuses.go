@@ -40,8 +40,8 @@ func isSuccess(s memd.Status, o CouchbaseOperation) bool {
 // CouchbaseStatuses returns every status that has a name and is a failure of an operation.
 func CouchbaseStatuses(o CouchbaseOperation) []memd.Status {
 	var all []memd.Status
-	for s := memd.Status(0); s <= memd.StatusXattrNotBinary; s++ {
-		if s.Known() && !isSuccess(s, o) {
+	for _, s := range memd.Statuses() {
+		if !isSuccess(s, o) {
 			all = append(all, s)
 		}
 	}

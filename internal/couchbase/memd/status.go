@@ -1,6 +1,10 @@
 package memd
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Status is a server's answer to a command.
 type Status uint16
@@ -138,6 +142,9 @@ func (s Status) Known() bool {
 	_, ok := statusTexts[s]
 	return ok
 }
+
+// Statuses returns the statuses that this package names, in their order.
+func Statuses() []Status { return slices.Sorted(maps.Keys(statusTexts)) }
 
 // ForTests reports whether the status is one of those that are reserved for tests.
 func (s Status) ForTests() bool { return s >= firstTestStatus }

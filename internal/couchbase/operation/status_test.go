@@ -43,6 +43,7 @@ func strategy(s retry.Strategy) setup {
 
 // Every status that the client judges itself, as the answer to a command that is not idempotent: the kind of error, or the reason of the retry.
 func TestTheStatusTable(t *testing.T) {
+	tested := make(map[memd.Status]bool)
 	for _, c := range []struct {
 		name   string
 		status memd.Status
@@ -103,6 +104,26 @@ func TestTheStatusTable(t *testing.T) {
 		{"a3 sync write ambiguous", memd.StatusSyncWriteAmbiguous, memd.OpSet, 0, operation.ErrDurabilityAmbiguous, ""},
 		{"a4 recommit in progress", memd.StatusSyncWriteReCommit, memd.OpSet, 0, operation.ErrDurableWriteReCommitInProgress, "KV_SYNC_WRITE_RE_COMMIT_IN_PROGRESS"},
 		{"c0 path not found", memd.StatusPathNotFound, memd.OpSubdocGet, 0, operation.ErrPathNotFound, ""},
+		{"c1 path mismatch", memd.StatusPathMismatch, memd.OpSubdocGet, 0, operation.ErrPathMismatch, ""},
+		{"c2 path invalid", memd.StatusPathInvalid, memd.OpSubdocGet, 0, operation.ErrPathInvalid, ""},
+		{"c3 path too big", memd.StatusPathTooBig, memd.OpSubdocGet, 0, operation.ErrPathTooBig, ""},
+		{"c4 document too deep", memd.StatusDocumentTooDeep, memd.OpSubdocGet, 0, operation.ErrDocumentTooDeep, ""},
+		{"c5 cannot insert", memd.StatusCannotInsert, memd.OpSubdocMultiMutation, 0, operation.ErrValueInvalid, ""},
+		{"c6 not JSON", memd.StatusNotJSON, memd.OpSubdocGet, 0, operation.ErrValueNotJSON, ""},
+		{"c7 number range", memd.StatusNumberRange, memd.OpSubdocMultiMutation, 0, operation.ErrNumberTooBig, ""},
+		{"c8 delta invalid", memd.StatusDeltaInvalid, memd.OpSubdocMultiMutation, 0, operation.ErrDeltaInvalid, ""},
+		{"c9 path exists", memd.StatusPathExists, memd.OpSubdocMultiMutation, 0, operation.ErrPathExists, ""},
+		{"ca value too deep", memd.StatusValueTooDeep, memd.OpSubdocMultiMutation, 0, operation.ErrValueTooDeep, ""},
+		{"cb bad combination", memd.StatusBadCombination, memd.OpSubdocMultiMutation, 0, operation.ErrInvalidArgument, ""},
+		{"cc some parts failed", memd.StatusMultiFailure, memd.OpSubdocMultiMutation, 0, operation.ErrInvalidArgument, ""},
+		{"ce xattr flags", memd.StatusXattrFlagCombination, memd.OpSubdocMultiMutation, 0, operation.ErrXattrInvalidFlagCombo, ""},
+		{"cf xattr keys", memd.StatusXattrKeyCombination, memd.OpSubdocMultiMutation, 0, operation.ErrXattrInvalidKeyCombo, ""},
+		{"d0 unknown macro", memd.StatusXattrUnknownMacro, memd.OpSubdocMultiMutation, 0, operation.ErrXattrUnknownMacro, ""},
+		{"d1 unknown virtual attribute", memd.StatusXattrUnknownVirtual, memd.OpSubdocGet, 0, operation.ErrXattrUnknownVirtualAttribute, ""},
+		{"d2 a virtual attribute is changed", memd.StatusXattrCannotModify, memd.OpSubdocMultiMutation, 0, operation.ErrXattrCannotModifyVirtualAttribute, ""},
+		{"d3 some parts failed, deleted", memd.StatusMultiFailureDeleted, memd.OpSubdocMultiMutation, 0, operation.ErrInvalidArgument, ""},
+		{"d4 xattrs not first", memd.StatusXattrOrder, memd.OpSubdocMultiMutation, 0, operation.ErrXattrInvalidOrder, ""},
+		{"d5 unknown virtual macro", memd.StatusXattrUnknownVMacro, memd.OpSubdocMultiMutation, 0, operation.ErrXattrUnknownMacro, ""},
 		{"d6 already alive", memd.StatusCannotRevive, memd.OpSubdocMultiMutation, 0, operation.ErrDocumentAlreadyAlive, ""},
 		{"a status of the error map with retry-later", 0xff01, memd.OpSet, 0, nil, "KV_ERROR_MAP_RETRY_INDICATED"},
 		{"a status of the error map with auto-retry", 0xff07, memd.OpSet, 0, nil, "KV_ERROR_MAP_RETRY_INDICATED"},
@@ -110,6 +131,7 @@ func TestTheStatusTable(t *testing.T) {
 		{"a status of the error map without", 0xff02, memd.OpSet, 0, nil, ""},
 		{"a status that nobody knows", 0xff7f, memd.OpSet, 0, nil, ""},
 	} {
+		tested[c.status] = true
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, status(c.status, 1), func(w *world) {
 				q := &operation.Operation{Name: "op", Opcode: c.opcode, Collection: w.collection(), Key: keyOf0, CAS: c.cas}
@@ -137,6 +159,11 @@ func TestTheStatusTable(t *testing.T) {
 				}
 			}, strategy(every10()))
 		})
+	}
+	for s := range operation.Statuses() {
+		if !tested[s] || !s.Known() {
+			t.Errorf("%v is judged by the client: it has a row here (%v) and a text in package memd (%v)", s, tested[s], s.Known())
+		}
 	}
 }
 
