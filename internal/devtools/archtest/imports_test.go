@@ -24,7 +24,7 @@ var levels = []level{
 
 	{"what several layers stand on", []string{
 		"internal/base/filelock", "internal/base/memnet", "internal/base/openloop", "internal/base/panicked", "internal/base/peek",
-		"internal/base/scramclient", "internal/base/sizedread",
+		"internal/base/scramclient", "internal/base/sizedread", "internal/base/threadtime",
 	}},
 	{"what several layers stand on", []string{"internal/base/testserver"}},
 

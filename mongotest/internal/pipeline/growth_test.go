@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/base/threadtime"
 	"github.com/holdfast-db/holdfast/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fulltext"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -84,12 +85,12 @@ func TestNoOperatorGrowsMoreThanNLogN(t *testing.T) {
 func (c growthCase) growth(t *testing.T) float64 {
 	t.Helper()
 	small, large := c.run(*growthBytes/2), c.run(*growthBytes)
-	start := threadTime()
+	start := threadtime.Now()
 	if err := small(); err != nil {
 		t.Errorf("%s: %v", c.name, err)
 		return 0
 	}
-	times := 1 + int(leastTime/(threadTime()-start+1))
+	times := 1 + int(leastTime/(threadtime.Now()-start+1))
 	least := 0.0
 	for range growthChances {
 		a, b := measured(t, c.name, small, times), measured(t, c.name, large, times)
@@ -108,13 +109,13 @@ func measured(t *testing.T, name string, run func() error, times int) time.Durat
 	t.Helper()
 	least := time.Duration(0)
 	for i := 0; i < growthRepeats && (i < 2 || least < longTime); i++ {
-		start := threadTime()
+		start := threadtime.Now()
 		for range times {
 			if err := run(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if took := threadTime() - start; i == 0 || took < least {
+		if took := threadtime.Now() - start; i == 0 || took < least {
 			least = took
 		}
 	}

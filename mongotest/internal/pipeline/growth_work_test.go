@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/threadtime"
 	"github.com/holdfast-db/holdfast/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -53,10 +54,10 @@ func TestEvaluationAsksOftenAndEndsAtOnce(t *testing.T) {
 			}
 			for _, k := range []int{1, 2, 5} {
 				asked, gap, stopped := 0, time.Duration(0), time.Duration(0)
-				last := threadTime()
+				last := threadtime.Now()
 				c := source.context()
 				c.Work = query.NewWork(func() error {
-					now := threadTime()
+					now := threadtime.Now()
 					asked, gap = asked+1, max(gap, now-last)
 					if last = now; asked < k {
 						return nil
@@ -74,7 +75,7 @@ func TestEvaluationAsksOftenAndEndsAtOnce(t *testing.T) {
 				if !errors.Is(err, errStopped) || asked != k {
 					t.Fatalf("it ended with %v and asked %d times; want %v after %d", err, asked, errStopped, k)
 				}
-				if after := threadTime() - stopped; !raceEnabled && after > 10*time.Millisecond {
+				if after := threadtime.Now() - stopped; !raceEnabled && after > 10*time.Millisecond {
 					t.Errorf("it ended %v after the check had failed", after)
 				}
 				t.Logf("%d: at most %v between two checks", k, gap)
