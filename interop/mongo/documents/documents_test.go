@@ -51,45 +51,35 @@ func both[T any](p pair, f func(c collection) T) (theirs, ours T) {
 
 func connectOfficial(t *testing.T, o *options.ClientOptions) collection {
 	t.Helper()
-	ctx := context.Background()
 	client, err := official.Connect(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	coll := client.Database("documents").Collection("c")
-	return collection{
-		insertOne: func(document any) (any, error) {
-			r, err := coll.InsertOne(ctx, document)
-			if err != nil {
-				return nil, err
-			}
-			return r.InsertedID, nil
-		},
-		insertMany: func(documents any) ([]any, error) {
-			r, err := coll.InsertMany(ctx, documents)
-			if err != nil {
-				return nil, err
-			}
-			return r.InsertedIDs, nil
-		},
-		find: func(batchSize int32) (cursor, error) {
-			return coll.Find(ctx, bson.D{}, options.Find().SetBatchSize(batchSize).SetSort(bson.D{{Key: "_id", Value: 1}}))
-		},
-		findRaw: func() (bson.Raw, error) { return coll.FindOne(ctx, bson.D{}).Raw() },
-		drop:    func() error { return coll.Drop(ctx) },
-	}
+	return collectionOf(client.Database("documents").Collection("c"))
 }
 
 func connectOurs(t *testing.T, o *options.ClientOptions) collection {
 	t.Helper()
-	ctx := context.Background()
 	client, err := mongo.Connect(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	coll := client.Database("documents").Collection("c")
+	return collectionOf(client.Database("documents").Collection("c"))
+}
+
+// native is a client's own collection, with that client's types of a cursor and of a single result.
+type native[C cursor, S interface{ Raw() (bson.Raw, error) }] interface {
+	InsertOne(context.Context, any, ...options.Lister[options.InsertOneOptions]) (*official.InsertOneResult, error)
+	InsertMany(context.Context, any, ...options.Lister[options.InsertManyOptions]) (*official.InsertManyResult, error)
+	Find(context.Context, any, ...options.Lister[options.FindOptions]) (C, error)
+	FindOne(context.Context, any, ...options.Lister[options.FindOneOptions]) S
+	Drop(context.Context, ...options.Lister[options.DropCollectionOptions]) error
+}
+
+func collectionOf[C cursor, S interface{ Raw() (bson.Raw, error) }](coll native[C, S]) collection {
+	ctx := context.Background()
 	return collection{
 		insertOne: func(document any) (any, error) {
 			r, err := coll.InsertOne(ctx, document)
