@@ -1,15 +1,13 @@
 package bench
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/interop/internal/canned"
+	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
 )
 
 const (
@@ -33,43 +31,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startServer starts the canned server as a process of its own, so that its time is not the client's. It ends with the
-// test, or with this process.
+// startServer starts the canned server as a process of its own.
 func startServer(t *testing.T) canned.Addresses {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverRole+"=1")
-	cmd.Stderr = os.Stderr
-	in, out := pipes(t, cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error("canned server:", err)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal("canned server's addresses:", err)
-	}
-	addresses, err := canned.ParseAddresses(line)
+	addresses, err := canned.ParseAddresses(serverprocess.Start(t, "canned server", serverRole+"=1").Line(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return addresses
-}
-
-func pipes(t *testing.T, cmd *exec.Cmd) (io.WriteCloser, io.Reader) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in, out
 }

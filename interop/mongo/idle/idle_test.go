@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/interop/internal/driver"
+	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -95,26 +95,9 @@ const serverVariable = "HOLDFAST_IDLE_SERVER"
 // serve runs a test in a second process, as the server, and returns its URI.
 func serve(t *testing.T, test, scheme string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$")
-	cmd.Env = append(os.Environ(), serverVariable+"=1")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	var uri string
-	if _, err := fmt.Fscanln(out, &uri); err != nil || !strings.HasPrefix(uri, scheme) {
-		t.Fatalf("the server printed %q: %v", uri, err)
+	uri := serverprocess.Start(t, test, serverVariable+"=1", "-test.run=^"+test+"$").Line(t)
+	if !strings.HasPrefix(uri, scheme) {
+		t.Fatalf("the server printed %q", uri)
 	}
 	return uri
 }

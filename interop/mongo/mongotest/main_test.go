@@ -6,14 +6,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -104,54 +103,23 @@ func echo(c net.Conn) {
 
 // server is a server in a process of its own.
 type server struct {
+	*serverprocess.Process
 	addr string
-	in   io.Writer
-	out  *bufio.Reader
 }
 
 func startServer(t *testing.T, role string) *server {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serverRole+"="+role)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the %s server: %v", role, err)
-		}
-	})
-	s := &server{in: in, out: bufio.NewReader(out)}
-	s.addr = s.line(t)
-	return s
-}
-
-func (s *server) line(t *testing.T) string {
-	t.Helper()
-	line, err := s.out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
+	p := serverprocess.Start(t, "the "+role+" server", serverRole+"="+role)
+	return &server{p, p.Line(t)}
 }
 
 // cpu returns the user and system time that the process has used.
 func (s *server) cpu(t *testing.T) time.Duration {
 	t.Helper()
-	if _, err := fmt.Fprintln(s.in, "cpu"); err != nil {
+	if _, err := fmt.Fprintln(s.In, "cpu"); err != nil {
 		t.Fatal(err)
 	}
-	n, err := strconv.ParseInt(s.line(t), 10, 64)
+	n, err := strconv.ParseInt(s.Line(t), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
