@@ -1,12 +1,10 @@
 package shop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -16,15 +14,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/interop/internal/httpservice"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // shop is a running service with a replica set of its own.
 type shop struct {
-	*testing.T
-	set    *mongotest.Deployment
-	store  *Store
-	server *httptest.Server
+	httpservice.Service
+	set   *mongotest.Deployment
+	store *Store
 }
 
 func open(t *testing.T) *shop {
@@ -34,66 +32,12 @@ func open(t *testing.T) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{t, set, store, httptest.NewServer(Handler(store))}
 	t.Cleanup(func() {
-		s.server.CloseClientConnections()
-		s.server.Close()
 		if err := store.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	return s
-}
-
-// call sends a request with a body, if there is one, and returns the status and the answer.
-func (s *shop) call(method, path string, body any) (int, string) {
-	s.Helper()
-	text, ok := body.(string)
-	if !ok && body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			s.Fatal(err)
-		}
-		text = string(encoded)
-	}
-	request, err := http.NewRequestWithContext(s.Context(), method, s.server.URL+path, strings.NewReader(text))
-	if err != nil {
-		s.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer bytes.Buffer
-	if _, err := answer.ReadFrom(response.Body); err != nil {
-		s.Fatal(err)
-	}
-	return response.StatusCode, strings.TrimSpace(answer.String())
-}
-
-// want fails the test if the status is another one, or the answer does not contain each of the texts.
-func (s *shop) want(method, path string, body any, status int, texts ...string) string {
-	s.Helper()
-	got, answer := s.call(method, path, body)
-	if got != status {
-		s.Errorf("%s %s: status %d, want %d: %s", method, path, got, status, answer)
-	}
-	for _, text := range texts {
-		if !strings.Contains(answer, text) {
-			s.Errorf("%s %s: %s; it must contain %s", method, path, answer, text)
-		}
-	}
-	return answer
-}
-
-func decoded[T any](t *testing.T, answer string) T {
-	t.Helper()
-	var v T
-	if err := json.Unmarshal([]byte(answer), &v); err != nil {
-		t.Fatalf("%v: %s", err, answer)
-	}
-	return v
+	return &shop{httpservice.Start(t, Handler(store)), set, store}
 }
 
 func product(sku, category string, cents, stock int64) Product {
@@ -102,20 +46,20 @@ func product(sku, category string, cents, stock int64) Product {
 
 func TestCatalogue(t *testing.T) {
 	s := open(t)
-	s.want("GET", "/health", nil, 200, "well")
+	s.Want("GET", "/health", nil, 200, "well")
 	for i := range 25 {
-		s.want("POST", "/products", product(fmt.Sprintf("p%02d", i), []string{"tools", "toys"}[i%2], 100, 5), 200)
+		s.Want("POST", "/products", product(fmt.Sprintf("p%02d", i), []string{"tools", "toys"}[i%2], 100, 5), 200)
 	}
-	s.want("POST", "/products", product("p01", "toys", 1, 1), 409)
-	s.want("POST", "/products", Product{SKU: "other", Name: "a p01"}, 409)
-	s.want("POST", "/products", product("minus", "toys", 1, -1), 422)
-	s.want("POST", "/products", "{", 400)
-	s.want("GET", "/products/p07", nil, 200, `"sku":"p07"`, `"version":1`)
-	s.want("GET", "/products/none", nil, 404)
-	s.want("GET", "/products?size=x", nil, 400)
+	s.Want("POST", "/products", product("p01", "toys", 1, 1), 409)
+	s.Want("POST", "/products", Product{SKU: "other", Name: "a p01"}, 409)
+	s.Want("POST", "/products", product("minus", "toys", 1, -1), 422)
+	s.Want("POST", "/products", "{", 400)
+	s.Want("GET", "/products/p07", nil, 200, `"sku":"p07"`, `"version":1`)
+	s.Want("GET", "/products/none", nil, 404)
+	s.Want("GET", "/products?size=x", nil, 400)
 	var skus []string
 	for after, more := "", true; more; {
-		page := decoded[Page](t, s.want("GET", "/products?category=tools&size=5&after="+after, nil, 200, `"total":13`))
+		page := httpservice.Decoded[Page](t, s.Want("GET", "/products?category=tools&size=5&after="+after, nil, 200, `"total":13`))
 		for _, p := range page.Products {
 			skus = append(skus, p.SKU)
 		}
@@ -124,15 +68,15 @@ func TestCatalogue(t *testing.T) {
 	if len(skus) != 13 || !slices.IsSorted(skus) {
 		t.Errorf("the pages have %q", skus)
 	}
-	s.want("PUT", "/products/p01", Product{Version: 1, Cents: 250}, 200, `"cents":250`, `"version":2`)
-	s.want("PUT", "/products/p01", Product{Version: 1, Cents: 260}, 409)
-	s.want("PUT", "/products/none", Product{Version: 1}, 404)
-	s.want("DELETE", "/products/p00", nil, 200, `"sku":"p00"`)
-	s.want("DELETE", "/products/p00", nil, 404)
-	s.want("GET", "/categories", nil, 200, `["tools","toys"]`)
-	s.want("POST", "/categories/toys?percent=50", nil, 200, "12")
-	s.want("POST", "/categories/toys?percent=100", nil, 400)
-	s.want("GET", "/products/p01", nil, 200, `"cents":125`)
+	s.Want("PUT", "/products/p01", Product{Version: 1, Cents: 250}, 200, `"cents":250`, `"version":2`)
+	s.Want("PUT", "/products/p01", Product{Version: 1, Cents: 260}, 409)
+	s.Want("PUT", "/products/none", Product{Version: 1}, 404)
+	s.Want("DELETE", "/products/p00", nil, 200, `"sku":"p00"`)
+	s.Want("DELETE", "/products/p00", nil, 404)
+	s.Want("GET", "/categories", nil, 200, `["tools","toys"]`)
+	s.Want("POST", "/categories/toys?percent=50", nil, 200, "12")
+	s.Want("POST", "/categories/toys?percent=100", nil, 400)
+	s.Want("GET", "/products/p01", nil, 200, `"cents":125`)
 }
 
 func TestImport(t *testing.T) {
@@ -145,36 +89,36 @@ func TestImport(t *testing.T) {
 		}
 		lines = append(lines, string(line))
 	}
-	s.want("POST", "/import", strings.Join(lines, "\n"), 200, `"added":2500`, `"changed":0`)
+	s.Want("POST", "/import", strings.Join(lines, "\n"), 200, `"added":2500`, `"changed":0`)
 	again := append(slices.Clone(lines[:10]), `{"sku":"new","name":"a p0001"}`, `{"sku":"minus","name":"minus","stock":-1}`, lines[10])
-	got := decoded[Imported](t, s.want("POST", "/import", strings.Join(again, "\n"), 200))
+	got := httpservice.Decoded[Imported](t, s.Want("POST", "/import", strings.Join(again, "\n"), 200))
 	if got.Added != 0 || got.Changed != 11 || len(got.Refused) != 2 || got.Refused[10] != "code 11000" || got.Refused[11] != "code 121" {
 		t.Errorf("%+v", got)
 	}
-	s.want("POST", "/import", "{}\n{", 400, "line 2")
+	s.Want("POST", "/import", "{}\n{", 400, "line 2")
 	s.set.CheckCount(t, "shop.products", 2500)
 }
 
 func TestOrders(t *testing.T) {
 	s := open(t)
-	s.want("POST", "/products", product("saw", "tools", 1200, 3), 200)
-	s.want("POST", "/products", product("ball", "toys", 300, 10), 200)
+	s.Want("POST", "/products", product("saw", "tools", 1200, 3), 200)
+	s.Want("POST", "/products", product("ball", "toys", 300, 10), 200)
 	order := func(lines ...Line) Order { return Order{Customer: "ann", Lines: lines} }
-	first := decoded[Order](t, s.want("POST", "/orders", order(Line{SKU: "saw", Quantity: 2}, Line{SKU: "ball", Quantity: 4}), 200, `"cents":3600`))
-	s.want("POST", "/orders", order(Line{SKU: "ball", Quantity: 1}, Line{SKU: "saw", Quantity: 2}), 409, "sold out")
-	s.want("GET", "/products/ball", nil, 200, `"stock":6`)
-	s.want("POST", "/orders", order(Line{SKU: "none", Quantity: 1}), 409)
-	second := decoded[Order](t, s.want("POST", "/orders", order(Line{SKU: "saw", Quantity: 1}), 200))
-	orders := decoded[[]Order](t, s.want("GET", "/customers/ann", nil, 200))
+	first := httpservice.Decoded[Order](t, s.Want("POST", "/orders", order(Line{SKU: "saw", Quantity: 2}, Line{SKU: "ball", Quantity: 4}), 200, `"cents":3600`))
+	s.Want("POST", "/orders", order(Line{SKU: "ball", Quantity: 1}, Line{SKU: "saw", Quantity: 2}), 409, "sold out")
+	s.Want("GET", "/products/ball", nil, 200, `"stock":6`)
+	s.Want("POST", "/orders", order(Line{SKU: "none", Quantity: 1}), 409)
+	second := httpservice.Decoded[Order](t, s.Want("POST", "/orders", order(Line{SKU: "saw", Quantity: 1}), 200))
+	orders := httpservice.Decoded[[]Order](t, s.Want("GET", "/customers/ann", nil, 200))
 	if len(orders) != 2 || orders[0].ID != second.ID || orders[1].ID != first.ID || !orders[1].Created.Equal(first.Created) {
 		t.Errorf("%+v", orders)
 	}
-	s.want("GET", "/report", nil, 200, `[{"category":"tools","cents":3600,"items":3},{"category":"toys","cents":1200,"items":4}]`)
-	s.want("POST", "/orders/"+first.ID.Hex()+"/cancel", nil, 200, cancelled)
-	s.want("POST", "/orders/"+first.ID.Hex()+"/cancel", nil, 404)
-	s.want("POST", "/orders/x/cancel", nil, 400)
-	s.want("GET", "/products/saw", nil, 200, `"stock":2`)
-	s.want("GET", "/report", nil, 200, `[{"category":"tools","cents":1200,"items":1}]`)
+	s.Want("GET", "/report", nil, 200, `[{"category":"tools","cents":3600,"items":3},{"category":"toys","cents":1200,"items":4}]`)
+	s.Want("POST", "/orders/"+first.ID.Hex()+"/cancel", nil, 200, cancelled)
+	s.Want("POST", "/orders/"+first.ID.Hex()+"/cancel", nil, 404)
+	s.Want("POST", "/orders/x/cancel", nil, 400)
+	s.Want("GET", "/products/saw", nil, 200, `"stock":2`)
+	s.Want("GET", "/report", nil, 200, `[{"category":"tools","cents":1200,"items":1}]`)
 }
 
 // feed reads the changes after a token until stop, which is called with each change, returns true. As a customer of the API would, it
@@ -191,7 +135,7 @@ func (s *shop) feed(after string, began func(), stop func(Change) bool) {
 }
 
 func (s *shop) feedOnce(after string, began func(), stop func(Change) bool) (token string, done bool) {
-	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.server.URL+"/feed?after="+after, nil)
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.URL+"/feed?after="+after, nil)
 	if err != nil {
 		s.Error(err)
 		return after, true
@@ -223,7 +167,7 @@ func (s *shop) feedOnce(after string, began func(), stop func(Change) bool) (tok
 func TestFailOver(t *testing.T) {
 	const workers, each = 8, 25
 	s := open(t)
-	s.want("POST", "/products", product("saw", "tools", 100, 10*workers*each), 200)
+	s.Want("POST", "/products", product("saw", "tools", 100, 10*workers*each), 200)
 	var seen []string
 	var reading sync.WaitGroup
 	began := make(chan struct{})
@@ -240,8 +184,8 @@ func TestFailOver(t *testing.T) {
 		working.Go(func() {
 			for i := range each {
 				name := fmt.Sprintf("c%d-%d", w, i)
-				if code, text := s.call("POST", "/orders", Order{Customer: name, Lines: []Line{{SKU: "saw", Quantity: 2}}}); code != 200 {
-					t.Errorf("%s: %d %s", name, code, text)
+				if got := s.Call("POST", "/orders", Order{Customer: name, Lines: []Line{{SKU: "saw", Quantity: 2}}}); got.Status != 200 {
+					t.Errorf("%s: %d %s", name, got.Status, got.Text)
 				}
 				switch placedOrders.Add(1) {
 				case workers * each / 3:
@@ -256,8 +200,8 @@ func TestFailOver(t *testing.T) {
 	}
 	working.Wait()
 	reading.Wait()
-	s.want("GET", "/report", nil, 200, fmt.Sprintf(`"items":%d`, 2*workers*each))
-	s.want("GET", "/products/saw", nil, 200, fmt.Sprintf(`"stock":%d`, 8*workers*each))
+	s.Want("GET", "/report", nil, 200, fmt.Sprintf(`"items":%d`, 2*workers*each))
+	s.Want("GET", "/products/saw", nil, 200, fmt.Sprintf(`"stock":%d`, 8*workers*each))
 	slices.Sort(seen)
 	if n := len(slices.Compact(seen)); n != workers*each {
 		t.Errorf("the feed has %d orders, want %d", n, workers*each)
@@ -266,11 +210,11 @@ func TestFailOver(t *testing.T) {
 
 func TestAFeedGoesOnAfterItsToken(t *testing.T) {
 	s := open(t)
-	s.want("POST", "/products", product("saw", "tools", 100, 100), 200)
+	s.Want("POST", "/products", product("saw", "tools", 100, 100), 200)
 	token := ""
 	s.feed("", func() {
 		for _, name := range []string{"ann", "bob", "cid"} {
-			s.want("POST", "/orders", Order{Customer: name, Lines: []Line{{SKU: "saw", Quantity: 1}}}, 200)
+			s.Want("POST", "/orders", Order{Customer: name, Lines: []Line{{SKU: "saw", Quantity: 1}}}, 200)
 		}
 	}, func(c Change) bool {
 		token = c.Token
