@@ -1,12 +1,12 @@
 package simulation
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // stale answers a read with the document that the first replica has.
@@ -33,17 +33,11 @@ func TestStaleReadsAreFound(t *testing.T) {
 // mustBreak fails unless one of some lives with changed settings, or with a defect that is switched on, breaks the rule.
 func mustBreak(t *testing.T, rule string, change func(*settings)) {
 	t.Helper()
-	const attempts = 6 // not every order of goroutines shows every defect
-	for seed := range uint64(attempts) {
-		s := simulated(seed + 1)
+	simcheck.MustBreak(t, rule, 6, func(seed uint64) []violation {
+		s := simulated(seed)
 		s.duration, s.operations, s.faults = 5*time.Minute, 160, 60
 		s.lag = 30 * time.Millisecond
 		change(&s)
-		found := liveInBubble(t, s).check()
-		if slices.ContainsFunc(found, func(v violation) bool { return v.Rule == rule }) {
-			return
-		}
-		t.Logf("seed %d shows nothing: %v", s.seed, found)
-	}
-	t.Errorf("no life of %d shows it", attempts)
+		return liveInBubble(t, s).check()
+	})
 }

@@ -1,3 +1,3 @@
 // Package simcheck has what the simulations share: the violations of their rules, the outcomes of calls, the check whether goroutines
-// are left, and the run of the linearizability checker.
+// are left, the run of the linearizability checker, and the search for a life that breaks a rule.
 package simcheck

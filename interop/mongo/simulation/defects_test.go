@@ -3,11 +3,11 @@
 package simulation
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/devtools/defect"
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // TestDefectsAreFound checks that a life shows each defect of a server or of our client, by the rule that the defect breaks.
@@ -24,18 +24,11 @@ func TestDefectsAreFound(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Cleanup(defect.Switch(test.defect))
-			const attempts = 10 // not every order of goroutines shows every defect
-			for seed := range uint64(attempts) {
-				s := simulated(seed + 1)
-				s.duration, s.operations = 5*time.Minute, 160
-				s.faults = 60
-				found := liveInBubble(t, s).check()
-				if slices.ContainsFunc(found, func(v violation) bool { return v.Rule == test.rule }) {
-					return
-				}
-				t.Logf("seed %d shows nothing: %v", s.seed, found)
-			}
-			t.Errorf("no life of %d shows it", attempts)
+			simcheck.MustBreak(t, test.rule, 10, func(seed uint64) []violation {
+				s := simulated(seed)
+				s.duration, s.operations, s.faults = 5*time.Minute, 160, 60
+				return liveInBubble(t, s).check()
+			})
 		})
 	}
 }
