@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 const (
@@ -62,10 +63,10 @@ func lead(t *testing.T, s settings) *life {
 	t.Helper()
 	opts := []couchbasetest.Option{
 		couchbasetest.Nodes(s.nodes()), couchbasetest.Buckets(couchbasetest.Bucket{Name: bucketName, Replicas: s.replicas}),
-		couchbasetest.VBuckets(s.vbuckets), couchbasetest.Seed(s.seed + 1), couchbasetest.Version(s.version),
+		couchbasetest.VBuckets(s.vbuckets), couchbasetest.Seed(s.Seed + 1), couchbasetest.Version(s.version),
 		couchbasetest.ReplicationLag(s.lag), couchbasetest.PersistenceLag(s.saving), couchbasetest.JournalLimit(1 << 20),
 	}
-	if !s.tcp {
+	if !s.TCP {
 		opts = append(opts, couchbasetest.InMemory(), couchbasetest.Latency(200*time.Microsecond, 2*time.Millisecond))
 	}
 	server, err := couchbasetest.Run(opts...)
@@ -101,10 +102,10 @@ func (c *cast) lead(l *life) error {
 	if c.staleReads {
 		defer c.server.Use(memd.OpGet, c.stale)()
 	}
-	if c.tcp {
+	if c.TCP {
 		c.moveAll()
 		l.moved, l.moving = len(c.history.calls), time.Since(c.history.begin)
-		c.duration = max(c.duration-l.moving, c.duration/2)
+		c.Duration = max(c.Duration-l.moving, c.Duration/2)
 	}
 	c.begin = time.Now()
 	cancel := c.limit()
@@ -113,7 +114,7 @@ func (c *cast) lead(l *life) error {
 	if err := c.injector.finish(); err != nil {
 		return err
 	}
-	if !c.tcp {
+	if !c.TCP {
 		c.probe()
 	}
 	l.truth = readTruth(c)
@@ -123,7 +124,7 @@ func (c *cast) lead(l *life) error {
 // work runs a function for each worker at once.
 func (c *cast) work(f func(*worker)) {
 	var working sync.WaitGroup
-	for id := range c.workers {
+	for id := range c.Workers {
 		w := &worker{cast: c, id: id, client: c.clients[id%len(c.clients)]}
 		working.Go(func() { f(w) })
 	}
@@ -133,10 +134,10 @@ func (c *cast) work(f func(*worker)) {
 // limit makes the context of the operations.
 func (c *cast) limit() context.CancelFunc {
 	const patience = 30 * time.Second
-	if !c.tcp {
+	if !c.TCP {
 		return func() {}
 	}
-	ctx, cancel := context.WithTimeout(c.base, c.duration+patience)
+	ctx, cancel := context.WithTimeout(c.base, c.Duration+patience)
 	c.base = ctx
 	return cancel
 }
@@ -149,7 +150,7 @@ func (c *cast) furnish() error {
 	if _, err := c.server.CreateCollection(bucketName, scopeName, couchbasetest.Collection{Name: collectionName}); err != nil {
 		return err
 	}
-	for i := range c.epochs() * c.hot() {
+	for i := range c.Epochs() * c.Hot() {
 		for doc, value := range map[string]any{fmt.Sprint("r", i): &register{Log: []string{}}, fmt.Sprint("c", i): uint64(counterBase)} {
 			_, err := c.clients[0].collection(doc).Upsert(doc, value, &couchbase.UpsertOptions{
 				Timeout: time.Minute, DurabilityLevel: couchbase.DurabilityLevelPersistToMajority,
@@ -216,7 +217,7 @@ func (c *cast) awaitNoConnections() {
 			c.history.violated("leak", "%d connections are open %v after all clients have ended", c.server.Counters().Current, patience)
 			return
 		}
-		pause(10 * time.Millisecond)
+		simlife.Pause(10 * time.Millisecond)
 	}
 }
 

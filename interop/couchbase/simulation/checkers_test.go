@@ -278,7 +278,7 @@ func TestAConnectionAndAnOperationThatAreLeftAreFound(t *testing.T) {
 // A map with a lower revision than the client's must not be taken: the probe finds a client that does.
 func TestAHeldMapAloneIsNoViolation(t *testing.T) {
 	s := simulated(1)
-	s.duration, s.operations, s.faults = 30*time.Second, 10, 0
+	s.Duration, s.Operations, s.Faults = 30*time.Second, 10, 0
 	for _, v := range liveInBubble(t, s).check() {
 		if v.Rule == "map" {
 			t.Error(v)

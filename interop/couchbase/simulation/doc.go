@@ -1,6 +1,6 @@
 // Package simulation lets many workers use our Couchbase client while the cluster fails in every way that couchbasetest knows, and checks
 // afterwards the history of all calls against what the nodes did and hold. It has only tests. It is to Couchbase what package simulation
-// is to MongoDB.
+// is to MongoDB; what both do alike is in packages simlife and simcheck.
 //
 // # A seed
 //

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // faultKind is a kind of fault. Exactly one of its functions is set.
@@ -100,7 +101,7 @@ func disturbance(name string, op couchbasetest.Opcode, fault func(f *planned) co
 		node, x := r.Node, fault(f)
 		everywhere := f.choice%2 == 0
 		remove := i.server.Use(op, couchbasetest.While(func(r *couchbasetest.Request) bool { return everywhere || r.Node == node }, x))
-		i.later(min(f.hold, i.scaled(5*time.Second)), remove)
+		i.repairs.Later(min(f.hold, i.Scaled(5*time.Second)), remove)
 		return couchbasetest.Always(couchbasetest.Fault{})
 	}}
 }
@@ -173,11 +174,11 @@ func nodeFaults() []faultKind {
 			return func() { i.server.Heal(n) }
 		}),
 		of("replicas lag", func(i *injector, f *planned, _ int) func() {
-			i.server.SetReplicationLag(min(f.hold, i.scaled(20*time.Second)) / 4)
+			i.server.SetReplicationLag(min(f.hold, i.Scaled(20*time.Second)) / 4)
 			return func() { i.server.SetReplicationLag(i.lag) }
 		}),
 		of("disks lag", func(i *injector, f *planned, _ int) func() {
-			i.server.SetPersistenceLag(min(f.hold, i.scaled(20*time.Second)) / 4)
+			i.server.SetPersistenceLag(min(f.hold, i.Scaled(20*time.Second)) / 4)
 			return func() { i.server.SetPersistenceLag(i.saving) }
 		}),
 	}
@@ -227,7 +228,7 @@ func mapFaults() []faultKind {
 			i.server.HoldMaps(n)
 			return func() {
 				i.swap(f)
-				pause(f.hold / 2)
+				simlife.Pause(f.hold / 2)
 				i.server.ReleaseMaps(n)
 			}
 		}),
@@ -254,13 +255,13 @@ func (i *injector) stopped(f *planned, node int, then func()) func() {
 		}
 		for range f.choice % (i.vbuckets / 2) {
 			r.Move()
-			pause(2 * time.Millisecond)
+			simlife.Pause(2 * time.Millisecond)
 		}
 		then()
 		if r.Move(); true {
 			r.Stop()
 		}
-		pause(f.hold / 2)
+		simlife.Pause(f.hold / 2)
 		i.server.Restart(node)
 		i.rebalance(f, node)
 	}
@@ -282,7 +283,7 @@ func failovers() []faultKind {
 			return func() {
 				i.failover(n)
 				i.server.SetReplicationLag(i.lag)
-				pause(f.hold / 2)
+				simlife.Pause(f.hold / 2)
 				i.back(f, n)
 			}
 		}),
@@ -309,7 +310,7 @@ func failovers() []faultKind {
 func (i *injector) failedOver(f *planned, node int, repair func()) func() {
 	return func() {
 		i.failover(node)
-		pause(f.hold / 2)
+		simlife.Pause(f.hold / 2)
 		repair()
 		i.back(f, node)
 	}

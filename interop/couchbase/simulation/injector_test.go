@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // injector lets the planned faults happen: to the first messages about the document of the operation that a fault is for. Key-value
@@ -18,10 +19,9 @@ type injector struct {
 	server  *couchbasetest.Cluster
 	plan    plan
 	history *history
-	repairs sync.WaitGroup
+	repairs simlife.Repairs
 
 	mu      sync.Mutex
-	over    bool
 	left    [][]planned          // by worker, those that have not happened yet
 	armed   map[string]*planned  // by document, those that wait for a message about it
 	busy    bool                 // the cluster is broken
@@ -52,7 +52,7 @@ func newInjector(s settings, server *couchbasetest.Cluster, h *history) *injecto
 		settings: s, server: server, plan: p, history: h, armed: make(map[string]*planned), amounts: make(map[requestID]uint64),
 		lost: make(map[int64]bool),
 	}
-	for _, list := range p.byWorker {
+	for _, list := range p {
 		i.left = append(i.left, slices.Clone(list))
 	}
 	return i
@@ -63,7 +63,7 @@ func (i *injector) arm(worker, number int, doc string) *planned {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	list := i.left[worker]
-	if i.over || len(list) == 0 || number < list[0].number || i.armed[doc] != nil {
+	if i.repairs.Over() || len(list) == 0 || number < list[0].number || i.armed[doc] != nil {
 		return nil
 	}
 	f := list[0]
@@ -108,7 +108,7 @@ func (i *injector) arrived(r *couchbasetest.Request) *planned {
 			i.amounts[requestID{r.Node, r.ConnID, r.Opaque, r.Key}] = c.Delta
 		}
 	}
-	if i.over {
+	if i.repairs.Over() {
 		return nil
 	}
 	if !i.busy && len(i.waiting) > 0 {
@@ -150,7 +150,7 @@ func (i *injector) hit(f *planned, key string) {
 // strike breaks the cluster, or lets the fault wait if the cluster is broken already.
 func (i *injector) strike(f *planned, key string, node int) {
 	i.mu.Lock()
-	if i.over || i.busy {
+	if i.repairs.Over() || i.busy {
 		i.waiting = append(i.waiting, *f)
 		i.mu.Unlock()
 		return
@@ -159,7 +159,7 @@ func (i *injector) strike(f *planned, key string, node int) {
 	i.mu.Unlock()
 	i.hit(f, key)
 	repair := kindOfFault(f.kind).cluster(i, f, node)
-	i.later(f.hold, func() {
+	i.repairs.Later(f.hold, func() {
 		repair()
 		i.mu.Lock()
 		i.busy = false
@@ -167,37 +167,9 @@ func (i *injector) strike(f *planned, key string, node int) {
 	})
 }
 
-// later calls f after a time, or at once if the life is over.
-func (i *injector) later(d time.Duration, f func()) {
-	i.mu.Lock()
-	over := i.over
-	if !over {
-		i.repairs.Add(1)
-	}
-	i.mu.Unlock()
-	if over {
-		f()
-		return
-	}
-	go func() {
-		defer i.repairs.Done()
-		pause(d)
-		f()
-	}()
-}
-
-func pause(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	<-timer.C
-}
-
 // finish lets no more faults happen, and waits until all is repaired.
 func (i *injector) finish() error {
-	i.mu.Lock()
-	i.over = true
-	i.mu.Unlock()
-	i.repairs.Wait()
+	i.repairs.Finish()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	return i.server.WaitIdle(ctx)
@@ -267,7 +239,7 @@ func (i *injector) rebalance(f *planned, eject ...int) {
 		return
 	}
 	for r.Move() {
-		pause(time.Duration(f.choice%7) * 3 * time.Millisecond)
+		simlife.Pause(time.Duration(f.choice%7) * 3 * time.Millisecond)
 	}
 	r.Finish()
 }

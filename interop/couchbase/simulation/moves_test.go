@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // moveAll moves each vbucket twice while the workers work. No operation may fail because of that.
@@ -25,10 +26,10 @@ func (c *cast) moveAll() {
 	c.work(func(w *worker) {
 		w.moving = true
 		for number := 0; !moved.Load(); number++ {
-			r := w.random(forMoves, uint64(w.id), uint64(number))
+			r := w.Random(forMoves, uint64(w.id), uint64(number))
 			k := chosen(r)
-			w.operate(k, &operation{Rand: r, id: fmt.Sprintf("%d.m%d", w.id, number), number: number, epoch: r.IntN(w.epochs()), kind: k.name})
-			pause(time.Duration(r.IntN(50)) * time.Millisecond)
+			w.operate(k, &operation{Rand: r, id: fmt.Sprintf("%d.m%d", w.id, number), number: number, epoch: r.IntN(w.Epochs()), kind: k.name})
+			simlife.Pause(time.Duration(r.IntN(50)) * time.Millisecond)
 		}
 	})
 	moving.Wait()
@@ -51,7 +52,7 @@ func (c *cast) replaceAllNodes() {
 		c.history.violated("simulation", "%d of %d vbuckets move", n, c.vbuckets)
 	}
 	for r.Move() {
-		pause(5 * time.Millisecond)
+		simlife.Pause(5 * time.Millisecond)
 	}
 	r.Finish()
 }
@@ -66,9 +67,9 @@ func (c *cast) probe() {
 	c.injector.must("AddNode", err)
 	c.injector.rebalance(f)
 	const toLearn, forProbe = 10 * time.Second, 20 * time.Second
-	pause(toLearn)
+	simlife.Pause(toLearn)
 	c.each(nil) // what has been silent is connected anew
-	pause(toLearn)
+	simlife.Pause(toLearn)
 	var refused atomic.Int64
 	remove := c.server.Use(couchbasetest.AnyOpcode, func(r *couchbasetest.Request, next couchbasetest.Handler) *couchbasetest.Reply {
 		reply := next(r)
@@ -77,7 +78,7 @@ func (c *cast) probe() {
 		}
 		return reply
 	})
-	for begin := time.Now(); time.Since(begin) < forProbe; pause(time.Second) {
+	for begin := time.Now(); time.Since(begin) < forProbe; simlife.Pause(time.Second) {
 		c.each(func(client int, doc string, err error) {
 			c.history.violated("map", "client %d cannot read %s in a cluster that is whole: %v", client, doc, err)
 		})
@@ -93,7 +94,7 @@ func (c *cast) probe() {
 func (c *cast) each(failed func(client int, doc string, err error)) {
 	for n, client := range c.clients {
 		for i := range 20 {
-			doc := "r" + strconv.Itoa(i*c.hot()%(c.epochs()*c.hot()))
+			doc := "r" + strconv.Itoa(i*c.Hot()%(c.Epochs()*c.Hot()))
 			_, err := client.collection(doc).Get(doc, &couchbase.GetOptions{Timeout: 10 * time.Second})
 			if err != nil && failed != nil {
 				failed(n, doc, err)

@@ -1,34 +1,14 @@
 package simulation
 
 import (
-	"reflect"
 	"testing"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 func TestAPlanIsAFunctionOfTheSeedAndHasEachKindOfFault(t *testing.T) {
-	for seed := range uint64(50) {
-		p := newPlan(simulated(seed))
-		if !reflect.DeepEqual(p, newPlan(simulated(seed))) {
-			t.Fatalf("seed %d has two plans", seed)
-		}
-		if p.size() < leastFaults {
-			t.Errorf("seed %d has %d faults", seed, p.size())
-		}
-		has := make(map[string]bool)
-		for _, list := range p.byWorker {
-			for _, f := range list {
-				has[f.kind] = true
-			}
-		}
-		for _, k := range faultKinds() {
-			if !has[k.name] {
-				t.Errorf("seed %d has no %q", seed, k.name)
-			}
-		}
-	}
-	if reflect.DeepEqual(newPlan(simulated(1)), newPlan(simulated(2))) {
-		t.Error("two seeds have one plan")
-	}
+	planOf := func(seed uint64) plan { return newPlan(simulated(seed)) }
+	simlife.CheckPlans(t, planOf, faultNames(), func(f planned) string { return f.kind })
 }
 
 func TestTheSharesOfTheKindsOfOperationsAreAHundred(t *testing.T) {

@@ -65,7 +65,7 @@ func (w *worker) query(o *operation) {
 	}
 	timeout := o.timeout
 	if timeout == 0 {
-		timeout = w.scaled(20 * time.Second)
+		timeout = w.Scaled(20 * time.Second)
 	}
 	var rows []string
 	result, err := w.client.Query(statement, &couchbase.QueryOptions{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // push adds a token to a register by a sub-document operation.
@@ -92,7 +93,7 @@ func (w *worker) lockedSwap(o *operation) {
 		w.replace(o, doc, found, r.Cas())
 		return
 	}
-	pause(time.Duration(o.IntN(20)) * time.Millisecond)
+	simlife.Pause(time.Duration(o.IntN(20)) * time.Millisecond)
 	unlocking := w.start(o, doc, &call{kind: "unlock"})
 	err = w.client.collection(doc).Unlock(doc, r.Cas(), &couchbase.UnlockOptions{Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy})
 	w.end(unlocking, doc, err)

@@ -35,7 +35,7 @@ func mustBreak(t *testing.T, rule string, change func(*settings)) {
 	t.Helper()
 	simcheck.MustBreak(t, rule, 6, func(seed uint64) []violation {
 		s := simulated(seed)
-		s.duration, s.operations, s.faults = 5*time.Minute, 160, 60
+		s.Duration, s.Operations, s.Faults = 5*time.Minute, 160, 60
 		s.lag = 30 * time.Millisecond
 		change(&s)
 		return liveInBubble(t, s).check()

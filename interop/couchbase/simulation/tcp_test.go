@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector. It begins with
@@ -16,7 +17,7 @@ func TestTCP(t *testing.T) {
 	if raceEnabled && !testing.Short() {
 		duration = time.Minute
 	}
-	s := onTCP(*fromFlag, duration)
+	s := onTCP(simlife.FirstSeed(), duration)
 	if testing.Short() {
 		s.vbuckets = 64
 	}
@@ -30,7 +31,7 @@ func TestTCP(t *testing.T) {
 	l.report(t, l.check())
 	t.Logf("%d calls, %d of them while all vbuckets moved twice in %v, %d faults, %v", len(l.history.calls), l.moved, l.moving, len(l.hits), l.lasted)
 	// How many operations a machine makes in this time is its own affair.
-	if few := 10 * l.workers; l.lasted < duration || l.moved < l.workers || len(l.history.calls) < 2*few && !testing.Short() {
+	if few := 10 * l.Workers; l.lasted < duration || l.moved < l.Workers || len(l.history.calls) < 2*few && !testing.Short() {
 		t.Errorf("%d calls, %d of them while vbuckets moved, %v; want more", len(l.history.calls), l.moved, l.lasted)
 	}
 }

@@ -68,13 +68,13 @@ func (w *worker) time(t *terms, o *operation) {
 	case n < 60:
 		t.text += ", default timeout"
 	case n < 80:
-		t.timeout = w.scaled(time.Duration(200+o.IntN(1800)) * time.Millisecond)
+		t.timeout = w.Scaled(time.Duration(200+o.IntN(1800)) * time.Millisecond)
 	case n < 88:
 		t.timeout = time.Duration(1+o.IntN(30)) * time.Millisecond
 	case n < 94:
-		t.timeout = w.scaled(20 * time.Second)
+		t.timeout = w.Scaled(20 * time.Second)
 	case n < 97:
-		after := w.scaled(time.Duration(1+o.IntN(3000)) * time.Millisecond)
+		after := w.Scaled(time.Duration(1+o.IntN(3000)) * time.Millisecond)
 		t.ctx, t.cancel = context.WithTimeout(w.base, after)
 		t.text += fmt.Sprintf(", context %v", after)
 	default:

@@ -80,7 +80,7 @@ func readTruth(c *cast) *truth {
 			changes[e.Key] = append(changes[e.Key], ch)
 		}
 	}
-	for i := range c.epochs() * c.hot() {
+	for i := range c.Epochs() * c.Hot() {
 		t.documents[fmt.Sprint("r", i)] = &timeline{start: ""}
 		t.documents[fmt.Sprint("c", i)] = &timeline{start: strconv.Itoa(counterBase)}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 const (
@@ -88,13 +89,12 @@ func chosen(r *rand.Rand) kind {
 // run makes all operations, and some more if planned faults have not happened yet. They are spread over the life, in rounds.
 func (w *worker) run() {
 	for number := 0; w.goesOn(number); number++ {
-		r := w.random(forOperation, uint64(w.id), uint64(number))
+		r := w.Random(forOperation, uint64(w.id), uint64(number))
 		k := chosen(r)
-		due := w.duration * time.Duration(number) / time.Duration(w.operations) / w.round * w.round
-		w.sleepUntil(due + time.Duration(r.Int64N(int64(5*time.Millisecond))))
-		w.operate(k, &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), number: number, epoch: number / epochLength, kind: k.name})
+		w.sleepUntil(w.Due(r, number))
+		w.operate(k, &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), number: number, epoch: w.Epoch(number), kind: k.name})
 	}
-	w.sleepUntil(w.duration)
+	w.sleepUntil(w.Duration)
 }
 
 func (w *worker) operate(k kind, o *operation) {
@@ -108,13 +108,13 @@ func (w *worker) operate(k kind, o *operation) {
 
 // goesOn reports whether the worker makes this operation.
 func (w *worker) goesOn(number int) bool {
-	if w.tcp && time.Since(w.begin) > w.duration {
+	if w.TCP && time.Since(w.begin) > w.Duration {
 		return false
 	}
-	return number < w.operations || number < w.most() && w.injector.outstanding()
+	return number < w.Operations || number < w.Most() && w.injector.outstanding()
 }
 
-func (w *worker) sleepUntil(due time.Duration) { pause(due - time.Since(w.begin)) }
+func (w *worker) sleepUntil(due time.Duration) { simlife.Pause(due - time.Since(w.begin)) }
 
 // start begins the next call of an operation, about a document.
 func (w *worker) start(o *operation, doc string, c *call) *call {
@@ -163,7 +163,7 @@ func (c *call) told(r *couchbase.MutationResult, err error) error {
 
 // some returns a hot document.
 func (w *worker) some(o *operation, prefix string) string {
-	return fmt.Sprintf("%s%d", prefix, o.epoch*w.hot()+o.IntN(w.hot()))
+	return fmt.Sprintf("%s%d", prefix, o.epoch*w.Hot()+o.IntN(w.Hot()))
 }
 
 // inNamedCollection reports whether a document is in the named collection, and not in the default one.

@@ -45,10 +45,10 @@ type life struct {
 func lead(t *testing.T, s settings) *life {
 	t.Helper()
 	opts := []mongotest.Option{
-		mongotest.Seed(int64(s.seed)), mongotest.ElectionTimeout(s.election), mongotest.Version("8.0"),
-		mongotest.ReplicationDelay(time.Duration(s.seed%4) * time.Millisecond),
+		mongotest.Seed(int64(s.Seed)), mongotest.ElectionTimeout(s.election), mongotest.Version("8.0"),
+		mongotest.ReplicationDelay(time.Duration(s.Seed%4) * time.Millisecond),
 	}
-	if !s.tcp {
+	if !s.TCP {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(200*time.Microsecond, 2*time.Millisecond))
 	}
 	rs, err := mongotest.RunReplicaSet(3, opts...)
@@ -96,7 +96,7 @@ func (c *cast) lead(t *testing.T, l *life) error {
 	cancel := c.limit()
 	defer cancel()
 	remove := c.rs.Use(mongotest.AnyCommand, c.injector.handle)
-	for id := range c.workers {
+	for id := range c.Workers {
 		w := &worker{cast: c, id: id, client: c.clients[id%len(c.clients)]}
 		working.Go(w.run)
 	}
@@ -118,10 +118,10 @@ func (c *cast) lead(t *testing.T, l *life) error {
 func (c *cast) limit() context.CancelFunc {
 	const patience = 10 * time.Second
 	c.base = context.Background()
-	if !c.tcp {
+	if !c.TCP {
 		return func() {}
 	}
-	ctx, cancel := context.WithTimeout(c.base, c.duration+patience)
+	ctx, cancel := context.WithTimeout(c.base, c.Duration+patience)
 	c.base = ctx
 	return cancel
 }
@@ -147,7 +147,7 @@ func (c *cast) mark(name string) error {
 // furnish makes the documents of all epochs, and returns the time of the oplog afterwards.
 func (c *cast) furnish() (bson.Timestamp, error) {
 	var docs []any
-	for i := range c.epochs() * c.hot() {
+	for i := range c.Epochs() * c.Hot() {
 		docs = append(docs, document{ID: fmt.Sprintf("d%d", i), Log: []string{}})
 	}
 	ctx := context.Background()
@@ -170,13 +170,13 @@ func (c *cast) connect() error {
 	variants := []func(o *options.ClientOptions) (*mongo.Client, error){
 		func(o *options.ClientOptions) (*mongo.Client, error) { return mongo.Connect(o.ApplyURI(c.rs.URI())) },
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: 3 * time.Second}, o.SetMaxPoolSize(uint64(c.hot())))
+			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: 3 * time.Second}, o.SetMaxPoolSize(uint64(c.Hot())))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
 			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetServerMonitoringMode("poll").SetCompressors([]string{"snappy"}))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.scaled(5 * time.Second)))
+			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.Scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.Scaled(5 * time.Second)))
 		},
 	}
 	for _, variant := range variants {

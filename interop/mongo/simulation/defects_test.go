@@ -26,7 +26,7 @@ func TestDefectsAreFound(t *testing.T) {
 			t.Cleanup(defect.Switch(test.defect))
 			simcheck.MustBreak(t, test.rule, 10, func(seed uint64) []violation {
 				s := simulated(seed)
-				s.duration, s.operations, s.faults = 5*time.Minute, 160, 60
+				s.Duration, s.Operations, s.Faults = 5*time.Minute, 160, 60
 				return liveInBubble(t, s).check()
 			})
 		})

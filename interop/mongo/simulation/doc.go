@@ -1,5 +1,6 @@
 // Package simulation lets many workers use our client while the cluster fails in every way that mongotest knows, and checks
-// afterwards the history of all calls against what the servers hold. It has only tests.
+// afterwards the history of all calls against what the servers hold. It has only tests. What it does as package simulation of
+// Couchbase does is in packages simlife and simcheck.
 //
 // # A seed
 //

@@ -101,7 +101,7 @@ func disturbance(name, command string, fault func(f *planned) mongotest.Fault) f
 		member, x := r.Member, fault(f)
 		everywhere := f.choice%2 == 0
 		remove := i.rs.Use(command, mongotest.While(func(r *mongotest.Request) bool { return everywhere || r.Member == member }, x))
-		i.later(min(f.hold, i.scaled(5*time.Second)), remove)
+		i.repairs.Later(min(f.hold, i.Scaled(5*time.Second)), remove)
 		return mongotest.Always(mongotest.Fault{})
 	}}
 }

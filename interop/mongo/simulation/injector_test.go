@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -20,10 +21,9 @@ type injector struct {
 	rs      *mongotest.Deployment
 	plan    plan
 	history *history
-	repairs sync.WaitGroup
+	repairs simlife.Repairs
 
 	mu       sync.Mutex
-	over     bool
 	left     [][]planned    // by worker, those that have not happened yet
 	messages map[string]int // of an operation, so far
 	arrivals map[string]int // of a call, messages
@@ -48,7 +48,7 @@ func newInjector(s settings, rs *mongotest.Deployment, h *history) *injector {
 		settings: s, rs: rs, plan: p, history: h, messages: make(map[string]int), arrivals: make(map[string]int),
 		transactions: make(map[string]string), concernFailed: make(map[string]bool),
 	}
-	for _, list := range p.byWorker {
+	for _, list := range p {
 		i.left = append(i.left, append([]planned(nil), list...))
 	}
 	return i
@@ -151,7 +151,7 @@ func (i *injector) arrived(id string) *planned {
 	defer i.mu.Unlock()
 	i.arrivals[id]++
 	op, worker, number, ok := operationOf(id)
-	if !ok || i.over {
+	if !ok || i.repairs.Over() {
 		return nil
 	}
 	nth := i.messages[op]
@@ -208,7 +208,7 @@ func (i *injector) postpone(f *planned) {
 // strike breaks the cluster, or lets the fault wait if the cluster is broken already.
 func (i *injector) strike(f *planned, id string, member int) {
 	i.mu.Lock()
-	if i.over || i.busy {
+	if i.repairs.Over() || i.busy {
 		i.waiting = append(i.waiting, *f)
 		i.mu.Unlock()
 		return
@@ -217,7 +217,7 @@ func (i *injector) strike(f *planned, id string, member int) {
 	i.mu.Unlock()
 	i.hit(f, id)
 	repair := kindOfFault(f.kind).cluster(i, f, member)
-	i.later(f.hold, func() {
+	i.repairs.Later(f.hold, func() {
 		repair()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
@@ -230,33 +230,9 @@ func (i *injector) strike(f *planned, id string, member int) {
 	})
 }
 
-// later calls f after a time, or at once if the life is over.
-func (i *injector) later(d time.Duration, f func()) {
-	i.mu.Lock()
-	over := i.over
-	if !over {
-		i.repairs.Add(1)
-	}
-	i.mu.Unlock()
-	if over {
-		f()
-		return
-	}
-	go func() {
-		defer i.repairs.Done()
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		<-timer.C
-		f()
-	}()
-}
-
 // finish lets no more faults happen, and repairs all.
 func (i *injector) finish() {
-	i.mu.Lock()
-	i.over = true
-	i.mu.Unlock()
-	i.repairs.Wait()
+	i.repairs.Finish()
 	i.rs.Heal()
 	for m := range i.rs.Members() {
 		i.rs.Restart(m)

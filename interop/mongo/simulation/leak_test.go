@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
 // awaitNoConnections waits until the servers have no connection any more. A server that streams hellos notices the end of a
@@ -18,14 +19,8 @@ func (c *cast) awaitNoConnections() {
 			c.history.violated("leak", "%d connections are open %v after all clients have ended", c.rs.Counters().Current, patience)
 			return
 		}
-		pause(10 * time.Millisecond)
+		simlife.Pause(10 * time.Millisecond)
 	}
-}
-
-func pause(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	<-timer.C
 }
 
 // checkBubble checks that the calling goroutine's bubble has only the goroutines that it had before.

@@ -4,45 +4,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
-// seeds returns how many seeds to run.
-func seeds() int {
-	switch {
-	case *seedsFlag > 0:
-		return *seedsFlag
-	case testing.Short() && raceEnabled:
-		return 1
-	case testing.Short() || raceEnabled:
-		return 2
-	}
-	return 8
-}
-
 func TestSimulation(t *testing.T) {
-	var lived, broken atomic.Int64
-	t.Run("seeds", func(t *testing.T) {
-		for i := range seeds() * *repeatFlag {
-			seed := *fromFlag + uint64(i / *repeatFlag)
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				t.Parallel()
-				l := liveInBubble(t, simulated(seed))
-				found := l.check()
-				lived.Add(int64(l.lasted))
-				broken.Add(int64(len(found)))
-				l.report(t, found)
-				l.checkSize(t)
-			})
-		}
+	simlife.Run(t, "simulated", simlife.Seeds(8, raceEnabled), func(t *testing.T, seed uint64) (time.Duration, int) {
+		l := liveInBubble(t, simulated(seed))
+		found := l.check()
+		l.report(t, found)
+		l.checkSize(t)
+		return l.lasted, len(found)
 	})
-	fmt.Printf("figure simulated-hours %.1f\n", time.Duration(lived.Load()).Hours())
-	fmt.Printf("figure simulated-violations %d\n", broken.Load())
 }
 
 // liveInBubble leads a life on the fake clock.
@@ -74,7 +51,7 @@ func (l *life) checkSize(t *testing.T) {
 			done++
 		}
 	}
-	if n := len(l.history.calls); n < leastCalls || done < n*8/10 || len(l.hits) < leastFaults || l.lasted < simulatedLife {
+	if n := len(l.history.calls); n < simlife.LeastCalls || done < n*8/10 || len(l.hits) < simlife.LeastFaults || l.lasted < simlife.SimulatedDuration {
 		t.Errorf("%d calls, of which %d succeeded, %d faults, %v; want more", n, done, len(l.hits), l.lasted)
 	}
 }
@@ -83,15 +60,15 @@ func (l *life) checkSize(t *testing.T) {
 func (l *life) report(t *testing.T, found []violation) {
 	t.Helper()
 	if len(found) > 0 {
-		again := fmt.Sprintf("go -C interop test ./mongo/simulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", l.seed)
-		simcheck.Report(t, found, *folderFlag, l.seed, l.text(found), again)
+		again := fmt.Sprintf("go -C interop test ./mongo/simulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", l.Seed)
+		simcheck.Report(t, found, simlife.Histories(), l.Seed, l.text(found), again)
 	}
 }
 
 // text is the whole history: violations, faults, calls and the servers' journal.
 func (l *life) text(found []violation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, %v\n\n", l.seed, l.lasted)
+	fmt.Fprintf(&b, "seed %d, %v\n\n", l.Seed, l.lasted)
 	for _, v := range found {
 		fmt.Fprintln(&b, v)
 	}

@@ -77,7 +77,7 @@ func (c *cast) watchers() []*watcher {
 		}},
 	}
 	for i, w := range list {
-		w.settings, w.history, w.random = c.settings, c.history, c.random(forWatcher, uint64(i), 0)
+		w.settings, w.history, w.random = c.settings, c.history, c.Random(forWatcher, uint64(i), 0)
 	}
 	return list
 }
@@ -100,7 +100,7 @@ func (w *watcher) watch(stream *mongo.ChangeStream) {
 // drain reads events until the end marker, until the stream fails, or for a while. It reports whether the marker came.
 func (w *watcher) drain(stream *mongo.ChangeStream) bool {
 	for range 100 + w.random.IntN(400) {
-		wait := w.scaled(time.Duration(1+w.random.IntN(20)) * time.Second)
+		wait := w.Scaled(time.Duration(1+w.random.IntN(20)) * time.Second)
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		came := w.next(ctx, stream)
 		late := ctx.Err() != nil
@@ -149,7 +149,7 @@ func (w *watcher) reopen(token bson.Raw) *mongo.ChangeStream {
 	const mostFailures = 100
 	for range mostFailures {
 		w.opened++
-		ctx, cancel := context.WithTimeout(context.Background(), w.scaled(60*time.Second))
+		ctx, cancel := context.WithTimeout(context.Background(), w.Scaled(60*time.Second))
 		stream, err := w.open(ctx, resume)
 		cancel()
 		if err == nil {

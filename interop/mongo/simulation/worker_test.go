@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 	"github.com/holdfast-db/holdfast/mongo"
 )
 
@@ -95,32 +96,26 @@ func chosen(r *rand.Rand) kind {
 // run makes all operations, and some more if planned faults have not happened yet. They are spread over the life, in rounds.
 func (w *worker) run() {
 	for number := 0; w.goesOn(number); number++ {
-		r := w.random(forOperation, uint64(w.id), uint64(number))
+		r := w.Random(forOperation, uint64(w.id), uint64(number))
 		k := chosen(r)
-		o := &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), epoch: number / epochLength, kind: k.name}
-		due := w.duration * time.Duration(number) / time.Duration(w.operations) / w.round * w.round
-		due += time.Duration(r.Int64N(int64(5 * time.Millisecond)))
-		w.sleepUntil(due)
+		o := &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), epoch: w.Epoch(number), kind: k.name}
+		w.sleepUntil(w.Due(r, number))
 		ctx, cancel := w.deadline(o, number)
 		k.run(w, ctx, o)
 		cancel()
 	}
-	w.sleepUntil(w.duration)
+	w.sleepUntil(w.Duration)
 }
 
 // goesOn reports whether the worker makes this operation.
 func (w *worker) goesOn(number int) bool {
-	if w.tcp && time.Since(w.history.begin) > w.duration {
+	if w.TCP && time.Since(w.history.begin) > w.Duration {
 		return false
 	}
-	return number < w.operations || number < w.most() && w.injector.outstanding()
+	return number < w.Operations || number < w.Most() && w.injector.outstanding()
 }
 
-func (w *worker) sleepUntil(due time.Duration) {
-	timer := time.NewTimer(due - time.Since(w.history.begin))
-	defer timer.Stop()
-	<-timer.C
-}
+func (w *worker) sleepUntil(due time.Duration) { simlife.Pause(due - time.Since(w.history.begin)) }
 
 // deadline returns the context of an operation: without a deadline, with a long or a short one, or one that is cancelled.
 // An operation that a server never answers needs one, unless its client has an AttemptTimeout.
@@ -130,13 +125,13 @@ func (w *worker) deadline(o *operation, number int) (context.Context, context.Ca
 		return context.WithTimeout(w.base, d)
 	}
 	switch n := o.IntN(100); {
-	case n < 50 && !w.injector.plan.silences(w.id, number):
+	case n < 50 && !w.injector.silences(w.id, number):
 		o.limit = "no deadline"
 		return context.WithCancel(w.base)
 	case n < 82:
-		return after(w.scaled(60 * time.Second))
+		return after(w.Scaled(60 * time.Second))
 	case n < 92:
-		return after(w.scaled(5 * time.Second))
+		return after(w.Scaled(5 * time.Second))
 	case n < 96:
 		return after(time.Duration(1+o.IntN(300)) * time.Millisecond)
 	default:
@@ -183,8 +178,8 @@ func (w *worker) start(o *operation, c *call) *call {
 // some returns different hot documents of a collection.
 func (w *worker) some(o *operation, count int) []string {
 	var docs []string
-	for _, i := range o.Perm(w.hot())[:count] {
-		docs = append(docs, fmt.Sprintf("d%d", o.epoch*w.hot()+i))
+	for _, i := range o.Perm(w.Hot())[:count] {
+		docs = append(docs, fmt.Sprintf("d%d", o.epoch*w.Hot()+i))
 	}
 	return docs
 }
