@@ -116,7 +116,7 @@ func (p *parser) document(doc []byte) (Expression, error) {
 	it := wire.Elements(doc)
 	for it.Next() {
 		name := string(it.Key)
-		if err := checkFieldName(name); err != nil {
+		if err := query.CheckPathName(name); err != nil {
 			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
 				err.Message)
 		}
@@ -169,7 +169,7 @@ func (p *parser) path(s string) (Expression, error) {
 	var names []string
 	if dotted {
 		var err error
-		if names, err = splitPath(rest); err != nil {
+		if names, err = query.FieldPath(rest); err != nil {
 			return nil, err
 		}
 	}
@@ -178,32 +178,4 @@ func (p *parser) path(s string) (Expression, error) {
 	}
 	p.rooted = p.rooted || slot == slotRoot
 	return &path{name: name, slot: slot, names: names}, nil
-}
-
-func splitPath(s string) ([]string, error) {
-	if strings.HasSuffix(s, ".") {
-		return nil, mongoerr.Errorf(40353, "FieldPath must not end with a '.'.")
-	}
-	names := strings.Split(s, ".")
-	for _, name := range names {
-		if err := checkFieldName(name); err != nil {
-			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
-				err.Message)
-		}
-	}
-	return names, nil
-}
-
-func checkFieldName(name string) *mongoerr.Error {
-	switch {
-	case name == "":
-		return mongoerr.Errorf(15998, "FieldPath field names may not be empty strings.")
-	case name[0] == '$':
-		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
-	case strings.Contains(name, "\x00"):
-		return mongoerr.Errorf(16411, "FieldPath field names may not contain '\\0'.")
-	case strings.Contains(name, "."):
-		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
-	}
-	return nil
 }

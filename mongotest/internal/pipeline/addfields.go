@@ -35,7 +35,7 @@ type addition struct {
 }
 
 func (a *addition) field(prefix fieldPath, f field, object Value) error {
-	path, err := parsePath(f.Name)
+	path, err := query.FieldPath(f.Name)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 	if err := s.parseRange(name+".range", fields.Get("range").Data); err != nil {
 		return nil, err
 	}
-	if s.field, err = parsePath(string(fields.Get("field").Text())); err != nil {
+	if s.field, err = query.FieldPath(string(fields.Get("field").Text())); err != nil {
 		return nil, err
 	}
 	if err := s.parsePartition(fields.Get("partitionByFields")); err != nil {
@@ -59,13 +59,14 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 
 func (s *densify) parsePartition(list Value) error {
 	for _, v := range query.Elements(orEmpty(list)) {
-		path, err := parsePath(string(v.Text()))
+		text := string(v.Text())
+		path, err := query.FieldPath(text)
 		if err != nil {
 			return err
 		}
-		a, b := path.String()+".", s.field.String()+"."
+		a, b := text+".", s.field.String()+"."
 		if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
-			return mongoerr.Errorf(8993000, "partitionByFields '%s' cannot include field '%s' that is being densified.", path, s.field)
+			return mongoerr.Errorf(8993000, "partitionByFields '%s' cannot include field '%s' that is being densified.", text, s.field)
 		}
 		s.partition = append(s.partition, path)
 	}

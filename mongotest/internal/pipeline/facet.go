@@ -31,7 +31,7 @@ func surveyFacet(p *parser, _ string, spec Value) error {
 }
 
 func checkFacet(f field) error {
-	if err := checkFieldName(f.Name); err != nil {
+	if err := query.CheckPathName(f.Name); err != nil {
 		return because("$facet pipeline names must follow the naming rules of field path expressions.", err)
 	}
 	if !f.Value.IsArray() {

@@ -104,11 +104,10 @@ func fillPartition(fields object) (Value, error) {
 	}
 	var key object
 	for i, v := range query.Elements(list.Data) {
-		path, err := parsePath(string(v.Text()))
-		if err != nil {
+		if _, err := query.FieldPath(string(v.Text())); err != nil {
 			return missing, err
 		}
-		key = append(key, field{Name: fmt.Sprintf("k%d", i), Value: query.Text("$" + path.String())})
+		key = append(key, field{Name: fmt.Sprintf("k%d", i), Value: query.Text("$" + string(v.Text()))})
 	}
 	if len(key) == 0 {
 		return missing, nil

@@ -56,12 +56,12 @@ func (s *geoNear) option(p *parser, f field) (err error) {
 		if v.Type != bson.TypeString {
 			return mongoerr.Errorf(16606, "$geoNear requires that the 'distanceField' option is a String")
 		}
-		s.distance, err = parsePath(string(v.Text()))
+		s.distance, err = query.FieldPath(string(v.Text()))
 	case "includeLocs":
 		if v.Type != bson.TypeString {
 			return mongoerr.Errorf(16607, "$geoNear requires that 'includeLocs' option is a String")
 		}
-		s.location, err = parsePath(string(v.Text()))
+		s.location, err = query.FieldPath(string(v.Text()))
 	case "minDistance":
 		s.least, err = p.nearLimit(f.Name, v)
 	case "maxDistance":
@@ -157,7 +157,7 @@ func (s *geoNear) setKey(v Value) error {
 	if s.key = string(v.Text()); s.key == "" {
 		return mongoerr.Errorf(mongoerr.BadValue, "$geoNear parameter 'key' cannot be the empty string")
 	}
-	_, err := parsePath(s.key)
+	_, err := query.FieldPath(s.key)
 	return err
 }
 

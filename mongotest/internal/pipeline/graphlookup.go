@@ -87,7 +87,7 @@ func (s *graphLookup) path(f field) (err error) {
 		return mongoerr.Errorf(12109311, "$graphLookup '%s' field must be a string, but found %s", f.Name, typeName(f.Value))
 	}
 	target := map[string]*fieldPath{"as": &s.as, "connectFromField": &s.from, "connectToField": &s.to, "depthField": &s.depthF}[f.Name]
-	*target, err = parsePath(string(f.Value.Text()))
+	*target, err = query.FieldPath(string(f.Value.Text()))
 	return err
 }
 

@@ -99,17 +99,17 @@ func (s *lookup) checkForm(fields object) error {
 }
 
 func (s *lookup) paths(fields object) (err error) {
-	if s.as, err = parsePath(string(fields.Get("as").Text())); err != nil {
+	if s.as, err = query.FieldPath(string(fields.Get("as").Text())); err != nil {
 		return err
 	}
 	local := string(fields.Get("localField").Text())
 	if local == "" {
 		return nil
 	}
-	if s.local, err = parsePath(local); err != nil {
+	if s.local, err = query.FieldPath(local); err != nil {
 		return err
 	}
-	s.foreign, err = parsePath(string(fields.Get("foreignField").Text()))
+	s.foreign, err = query.FieldPath(string(fields.Get("foreignField").Text()))
 	return err
 }
 

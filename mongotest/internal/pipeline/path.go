@@ -4,43 +4,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// fieldPath is a dotted path, split once.
+// fieldPath is a dotted path, as query.FieldPath returns it.
 type fieldPath []string
 
 func (p fieldPath) String() string { return strings.Join(p, ".") }
-
-// parsePath splits a path after checking each name in it.
-func parsePath(s string) (fieldPath, error) {
-	if s == "" {
-		return nil, mongoerr.Errorf(40352, "FieldPath cannot be constructed with empty string")
-	}
-	if strings.HasSuffix(s, ".") {
-		return nil, mongoerr.Errorf(40353, "FieldPath must not end with a '.'.")
-	}
-	names := strings.Split(s, ".")
-	for _, name := range names {
-		if err := checkFieldName(name); err != nil {
-			return nil, because("Consider using $getField or $setField for a field path with '.' or '$'.", err)
-		}
-	}
-	return names, nil
-}
-
-func checkFieldName(name string) error {
-	switch {
-	case name == "":
-		return mongoerr.Errorf(15998, "FieldPath field names may not be empty strings.")
-	case name[0] == '$':
-		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
-	case strings.Contains(name, "."):
-		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
-	}
-	return nil
-}
 
 // get follows the path through documents only.
 func (p fieldPath) get(doc []byte) Value {

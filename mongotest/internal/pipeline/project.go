@@ -65,7 +65,7 @@ func (j *projection) field(prefix fieldPath, f field) error {
 	if strings.HasSuffix(f.Name, ".$") || f.Name == "$" {
 		return mongoerr.Errorf(31324, "Cannot use positional projection in aggregation projection")
 	}
-	path, err := parsePath(f.Name)
+	path, err := query.FieldPath(f.Name)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,10 @@ func (j *projection) field(prefix fieldPath, f field) error {
 	return j.computed(path, f)
 }
 
-func (j *projection) isExpression(v Value) bool { return isCall(v) && len(query.ObjectOf(v.Data)) == 1 }
+func (j *projection) isExpression(v Value) bool {
+	fields := query.ObjectOf(v.Data)
+	return isCall(v) && len(fields) == 1 && !query.IsPathNameWithDollar(fields[0].Name)
+}
 
 func (j *projection) fields(path fieldPath, f field) error {
 	fields := query.ObjectOf(f.Value.Data)

@@ -118,7 +118,7 @@ func (s *windowStage) parseOrder(c query.Collation, order Value) (err error) {
 	}
 	s.order = s.order.Collated(c)
 	for i, f := range query.ObjectOf(order.Data) {
-		path, err := parsePath(f.Name)
+		path, err := query.FieldPath(f.Name)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s *windowStage) parseOrder(c query.Collation, order Value) (err error) {
 }
 
 func (s *windowStage) field(p *parser, f field) error {
-	path, err := parsePath(f.Name)
+	path, err := query.FieldPath(f.Name)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func sortKeys(spec []byte) (*query.Sort, error) {
 			}
 			v = query.Int32(sign)
 		}
-		if _, err := parsePath(f.Name); err != nil {
+		if _, err := query.FieldPath(f.Name); err != nil {
 			return nil, err
 		}
 		keys = append(keys, field{Name: f.Name, Value: v})

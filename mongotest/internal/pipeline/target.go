@@ -260,7 +260,7 @@ func (t *Target) parseOn(on Value) error {
 		if slices.Contains(t.On, name) {
 			return mongoerr.Errorf(31465, "Found a duplicate field '%s'", name)
 		}
-		if _, err := parsePath(name); err != nil {
+		if _, err := query.FieldPath(name); err != nil {
 			return err
 		}
 		t.On = append(t.On, name)

@@ -35,7 +35,7 @@ func parseUnwind(_ *parser, _ string, spec Value) (stage, error) {
 		return nil, mongoerr.Errorf(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
 	}
 	var err error
-	u.path, err = parsePath(path[1:])
+	u.path, err = query.FieldPath(path[1:])
 	return u, err
 }
 
@@ -71,7 +71,7 @@ func (u *unwind) parseIndex(v Value) (err error) {
 	if strings.HasPrefix(name, "$") {
 		return mongoerr.Errorf(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
 	}
-	u.index, err = parsePath(name)
+	u.index, err = query.FieldPath(name)
 	return err
 }
 

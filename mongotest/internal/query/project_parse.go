@@ -86,7 +86,7 @@ func (p *projectionParser) fields(prefix string, doc []byte) error {
 	for it.Next() {
 		p.prefix = prefix
 		if len(it.Key) == 0 {
-			_, err := fieldPath("")
+			_, err := FieldPath("")
 			return err
 		}
 		if err := p.field(prefix+string(it.Key), Of(it.Element)); err != nil {
@@ -149,7 +149,7 @@ func (p *projectionParser) decide(name string, include bool) error {
 
 // leaf adds the end of a path.
 func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
-	parts, err := fieldPath(name)
+	parts, err := FieldPath(name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,9 +182,9 @@ func (p *projectionParser) object(name string, v Value) error {
 		return mongoerr.Errorf(51270, "Invalid empty sub-projection: %s", name)
 	}
 	key, arg := string(it.Key), Of(it.Element)
-	switch operator, more := key != "" && key[0] == '$', it.Next(); {
+	switch operator, more := strings.HasPrefix(key, "$") && !IsPathNameWithDollar(key), it.Next(); {
 	case operator && more:
-		_, err := fieldPath(key)
+		_, err := FieldPath(key)
 		return err
 	case !operator:
 		return p.fields(name+".", v.Data)

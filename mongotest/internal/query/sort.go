@@ -57,7 +57,7 @@ func parseSortKey(name string, v Value) (sortKey, error) {
 	case !whole || n != 1 && n != -1:
 		return sortKey{}, mongoerr.Errorf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}
-	p, err := fieldPath(name)
+	p, err := FieldPath(name)
 	return sortKey{path: p, sign: int(n)}, err
 }
 
