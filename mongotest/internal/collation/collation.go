@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unicode"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/text/collate"
@@ -19,7 +20,8 @@ type Collation struct {
 	spec     specification
 	mu       sync.Mutex // the collator keeps what it works with
 	collator *collate.Collator
-	cased    *casing // nil without caseLevel and caseFirst
+	ignored  func(rune) bool // characters that are left out before; nil for none
+	cased    *casing         // nil without caseLevel and caseFirst
 	buffer   collate.Buffer
 }
 
@@ -196,8 +198,8 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
 			s.written(doc))
-	case s.maxVariable != "punct" && s.alternate == "shifted":
-		return nil, unsupported("maxVariable: 'space'")
+	case s.ignored() != nil && s.strength > 3:
+		return nil, unsupported("strength of 4 or 5 and alternate: 'shifted', with numericOrdering or maxVariable: 'space',")
 	case !known(tag):
 		return nil, unsupported("locale: '" + s.locale + "'")
 	}
@@ -206,11 +208,25 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 			return nil, unsupported(o[0] + " " + o[1])
 		}
 	}
-	c := &Collation{spec: *s, collator: collate.New(tag, collate.OptionsFromTag(tag))}
+	c := &Collation{spec: *s, collator: collate.New(tag, collate.OptionsFromTag(tag)), ignored: s.ignored()}
 	if s.caseLevel || s.caseFirst != "off" {
 		c.cased = newCasing(s, tag)
 	}
 	return c, nil
+}
+
+// ignored returns which characters have no weight, if package collate cannot leave them out itself: it has no maxVariable, and compares
+// numbers wrongly beside characters that it leaves out.
+func (s *specification) ignored() func(rune) bool {
+	switch {
+	case s.alternate != "shifted":
+		return nil
+	case s.maxVariable == "space":
+		return unicode.IsSpace
+	case s.numericOrdering:
+		return func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) }
+	}
+	return nil
 }
 
 // options are the collation's options as keys and types of the extension u of language tags.
@@ -221,7 +237,7 @@ func (s *specification) options() [][2]string {
 			list = append(list, [2]string{key, "true"})
 		}
 	}
-	if s.alternate == "shifted" {
+	if s.alternate == "shifted" && s.ignored() == nil {
 		list = append(list, [2]string{"ka", "shifted"})
 	}
 	return list

@@ -1,6 +1,8 @@
 package collation
 
 import (
+	"bytes"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -37,9 +39,20 @@ func (c *Collation) append(dst, doc []byte) []byte {
 
 // key returns the sort key of a text; it is good until the buffer is reset.
 func (c *Collation) key(text []byte) []byte {
+	if c.ignored != nil {
+		text = bytes.Map(func(r rune) rune {
+			if c.ignored(r) {
+				return wordJoiner
+			}
+			return r
+		}, text)
+	}
 	key := c.collator.Key(&c.buffer, text)
 	if c.cased != nil {
 		return c.cased.key(text, key)
 	}
 	return key
 }
+
+// wordJoiner has no weight. It stands where a character is left out, so that digits on its two sides remain two numbers.
+const wordJoiner = '\u2060'

@@ -37,10 +37,13 @@ func cmdCreate(x *call.Call) error {
 			return err
 		}
 	}
+	idIndex := x.Arg("idIndex")
+	if o.ViewOn != "" && !idIndex.Missing() {
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'idIndex' is not allowed with 'viewOn': %s", idIndex)
+	}
 	if err := o.Check(); err != nil {
 		return err
 	}
-	idIndex := x.Arg("idIndex")
 	if o.Uncollated != nil && !idIndex.Missing() {
 		return o.Uncollated
 	}

@@ -69,7 +69,11 @@ func collStats(x call.Locked, ns string, spec query.Value) ([][]byte, error) {
 		switch option := string(it.Key); option {
 		case "storageStats":
 			at, d := wire.BeginEmbedded(dst, option)
-			dst = wire.EndDocument(appendCollStats(d, c, 1), at)
+			scale := int64(1)
+			if v := query.Lookup(it.Value, "scale"); v.IsNumber() {
+				scale = int64(v.Clamped32())
+			}
+			dst = wire.EndDocument(appendCollStats(d, c, scale), at)
 		case "count":
 			dst = query.AppendSmallest(dst, "count", int64(c.Live))
 		default:

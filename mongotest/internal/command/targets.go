@@ -113,7 +113,7 @@ func storeResults(x call.Locked, a *aggregation, docs [][]byte, vars any, note *
 	if err := call.CheckNamespace(t.DB, t.Coll); err != nil {
 		return err
 	}
-	return (&merge{x, t, a.Collating, vars, []*journal.Entry{note}}).all(docs)
+	return (&merge{x: x, Target: t, Collating: a.Collating, vars: vars, notes: []*journal.Entry{note}}).all(docs)
 }
 
 // out puts documents into a temporary collection like the one that is there, which then takes its place.
@@ -252,6 +252,7 @@ type merge struct {
 	call.Collating     // of the command
 	vars           any // of the command
 	notes          []*journal.Entry
+	sparse         bool // the index that tells the documents apart has none without the fields
 }
 
 // merging is a result whose turn it is, with what is the same for each attempt.
@@ -269,6 +270,9 @@ func (m *merge) all(docs [][]byte) error {
 	if err != nil {
 		return err
 	}
+	m.sparse = c != nil && !m.byID() && !slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool {
+		return !ix.Sparse() && ix.Identifies(m.On, m.Collation)
+	})
 	by := m.Collation
 	if c == nil && m.byID() && m.WhenMatched != "pipeline" { // the real server looks into the index of _id of the collection that it makes
 		by = nil
@@ -311,6 +315,9 @@ func (m *merge) prepare(r *mergeable, doc []byte, by query.Collation) error {
 		}
 		if v.Missing() {
 			v = query.Value{Type: bson.TypeNull}
+		}
+		if m.sparse && (v.Type == bson.TypeNull || v.Type == bson.TypeUndefined) {
+			return mongoerr.Errorf(51132, "$merge write error: 'on' field '%s' cannot be missing, null or undefined if supporting index is sparse", field)
 		}
 		equal, d := wire.BeginEmbedded(filter, field)
 		filter = wire.EndDocument(wire.AppendValue(d, "$eq", v.Type, v.Data), equal)

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -116,7 +117,6 @@ func (p *parser) checkSetField(v Value) error {
 			}
 			return mongoerr.Errorf(4161108, "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", s, s)
 		}
-		return nil
 	case field.IsDocument() && isCall(field):
 		inner := query.ObjectOf(field.Data)[0]
 		if inner.Name != "$literal" && inner.Name != "$const" {
@@ -128,6 +128,9 @@ func (p *parser) checkSetField(v Value) error {
 	}
 	if !field.IsString() {
 		return mongoerr.Errorf(4161107, "$setField requires 'field' to evaluate to type String, but got %s", typeName(field))
+	}
+	if bytes.IndexByte(field.Text(), 0) >= 0 {
+		return mongoerr.Errorf(9534700, "$setField: 'field' cannot contain an embedded null byte")
 	}
 	return nil
 }

@@ -274,6 +274,37 @@ type broken struct{ err error }
 // Eval returns the error.
 func (b broken) Eval(*expr.Env) (Value, error) { return missing, b.err }
 
+// refusedInUpdate returns the name of what an update cannot have, "" for nothing. A stage that the real server makes of others is
+// refused by the name of the first of those that an update cannot have; a $fill of values alone is an $addFields.
+func refusedInUpdate(f field) string {
+	switch f.Name {
+	case "$sortByCount", "$count", "$bucket":
+		return "$group"
+	case "$densify":
+		return "$sort"
+	case "$fill":
+		return refusedFill(f.Value)
+	}
+	return f.Name
+}
+
+func refusedFill(spec Value) string {
+	if !spec.IsDocument() || !query.Lookup(spec.Data, "output").IsDocument() {
+		return "" // which its own parser refuses
+	}
+	fields := query.ObjectOf(spec.Data)
+	values := !slices.ContainsFunc(query.ObjectOf(fields.Get("output").Data), func(f field) bool {
+		return f.Value.IsDocument() && query.Lookup(f.Value.Data, "value").Missing()
+	})
+	switch {
+	case values:
+		return ""
+	case fields.Get("sortBy").Missing() && fields.Get("partitionBy").Missing() && fields.Get("partitionByFields").Missing():
+		return "$_internalSetWindowFields"
+	}
+	return "$sort"
+}
+
 // steps compiles the stages of an array that survey has seen.
 func (p *parser) steps(stages Value) ([]step, error) {
 	var steps []step
@@ -281,7 +312,9 @@ func (p *parser) steps(stages Value) ([]step, error) {
 		f := query.ObjectOf(v.Data)[0]
 		k := stageKinds[f.Name]
 		if p.update && !k.update {
-			return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", f.Name)
+			if refused := refusedInUpdate(f); refused != "" {
+				return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", refused)
+			}
 		}
 		s, err := k.parse(p, f.Name, f.Value)
 		if err != nil {

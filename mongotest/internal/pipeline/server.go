@@ -36,8 +36,21 @@ func surveyCollStats(_ *parser, name string, spec Value) error {
 	if !spec.IsDocument() {
 		return mongoerr.Errorf(5447000, "$collStats must take a nested object but found: %s", written(name, spec))
 	}
-	_, err := parseOptions(name, spec.Data, collStatsOptions)
-	return err
+	given, err := parseOptions(name, spec.Data, collStatsOptions)
+	if err != nil {
+		return err
+	}
+	if v := given.Get("count"); len(query.ObjectOf(orEmpty(v))) > 0 {
+		return mongoerr.Errorf(31170, "expected an empty object, but got %s", v)
+	}
+	scale := query.Lookup(orEmpty(given.Get("storageStats")), "scale")
+	switch {
+	case scale.Missing() || scale.Type == bson.TypeNull:
+		return nil
+	case scale.IsNumber() && scale.Clamped32() < 1:
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale.Clamped32())
+	}
+	return option{name: "scale", types: []string{"long", "int", "decimal", "double"}}.check(name+".storageStats", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/

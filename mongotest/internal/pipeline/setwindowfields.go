@@ -13,6 +13,7 @@ import (
 type windowStage struct {
 	by     expr.Expression // nil for one partition
 	order  *query.Sort     // nil for none
+	sorted bool            // there is a sortBy, which may be empty
 	keys   []fieldPath     // of the order
 	rising bool            // the first key is ascending
 	output []windowField
@@ -113,6 +114,7 @@ func (s *windowStage) parseOrder(c query.Collation, order Value) (err error) {
 	if order.Missing() {
 		return nil
 	}
+	s.sorted = true
 	if s.order, err = sortKeys(order.Data); err != nil {
 		return err
 	}

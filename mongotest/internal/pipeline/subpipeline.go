@@ -11,6 +11,7 @@ type subPipeline struct {
 	let      letVariables
 	outer    int // how many variables are in scope outside
 	inside   []step
+	own      bool // the first stage makes the documents, so that a filter comes after it
 }
 
 func (s *subPipeline) steps() []step { return s.inside }
@@ -32,7 +33,7 @@ func (s *subPipeline) parse(p *parser, let letVariables, stages Value, refuse fu
 	}
 	inner := *p
 	inner.Coll = s.coll
-	s.inside = steps
+	s.inside, s.own = steps, startsWithDocuments(stages)
 	if err := checkMeta(steps); err != nil {
 		return err
 	}
@@ -47,8 +48,11 @@ func (s *subPipeline) stream(r *runner, doc []byte, from stream, f *query.Filter
 			yield(nil, err)
 			return
 		}
-		inner := r.within(s.outer, values)
-		chain(inner, s.inside, inner.filtered(from, f))(yield)
+		inner, inside := r.within(s.outer, values), s.inside
+		if s.own {
+			from, inside = chain(inner, inside[:1], from), inside[1:]
+		}
+		chain(inner, inside, inner.filtered(from, f))(yield)
 	}
 }
 

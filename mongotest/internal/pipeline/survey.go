@@ -5,7 +5,11 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/version"
 )
+
+// maxStages is how many stages a pipeline may have, https://www.mongodb.com/docs/manual/core/aggregation-pipeline-limits/.
+const maxStages = 1000
 
 // survey looks at what the real server checks of all stages before it compiles the first: that they are stages, and what
 // decides which namespaces they read and write.
@@ -13,7 +17,11 @@ func (p *parser) survey(stages Value) error {
 	if stages.Type != bson.TypeArray {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
-	for _, v := range query.Elements(stages.Data) {
+	list := query.Elements(stages.Data)
+	if len(list) > maxStages && p.has(version.Of(5, 0, 0)) {
+		return mongoerr.Errorf(7749501, "Pipeline length must be no longer than %d stages.", maxStages)
+	}
+	for _, v := range list {
 		if !v.IsDocument() {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
 		}

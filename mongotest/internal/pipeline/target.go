@@ -91,7 +91,7 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 	switch {
 	case t.Coll == "":
 		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s", t.DB)
-	case strings.ContainsAny(t.DB, ". $/\\\""):
+	case spec.IsDocument() && t.DB == "" || strings.ContainsAny(t.DB, ". $/\\\""):
 		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", t.DB, t.Coll)
 	case strings.HasPrefix(t.Coll, "."):
 		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", t.Coll)
@@ -198,8 +198,11 @@ func (t *Target) parseInto(into Value) error {
 		if err != nil {
 			return err
 		}
-		if db := parts.Get("db"); !db.Missing() {
-			t.DB = string(db.Text())
+		if db := string(parts.Get("db").Text()); db != "" {
+			t.DB = db
+		}
+		if strings.Contains(t.DB, ".") {
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "'.' is an invalid character in a db name: %s", t.DB)
 		}
 		if t.Coll = string(parts.Get("coll").Text()); t.Coll == "" {
 			return mongoerr.Errorf(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")

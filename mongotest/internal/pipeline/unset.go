@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"bytes"
+
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -21,6 +23,9 @@ func parseUnset(p *parser, name string, spec Value) (stage, error) {
 	for _, v := range list {
 		if !v.IsString() {
 			return nil, mongoerr.Errorf(31120, "$unset specification must be a string or an array containing only string values")
+		}
+		if bytes.IndexByte(v.Text(), 0) >= 0 {
+			return nil, mongoerr.Errorf(9527900, "illegal embedded NUL byte")
 		}
 		fields = append(fields, field{Name: string(v.Text()), Value: query.Int32(0)})
 	}

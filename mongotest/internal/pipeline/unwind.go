@@ -34,6 +34,9 @@ func parseUnwind(_ *parser, _ string, spec Value) (stage, error) {
 	if path[0] != '$' {
 		return nil, mongoerr.Errorf(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
 	}
+	if strings.Contains(path, "\x00") {
+		return nil, mongoerr.Errorf(16419, "field path must not contain embedded null characters")
+	}
 	var err error
 	u.path, err = query.FieldPath(path[1:])
 	return u, err

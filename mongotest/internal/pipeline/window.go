@@ -96,7 +96,7 @@ func (s *windowStage) documentBounds(w *window, v Value) error {
 	if err := w.checkBounds(v); err != nil {
 		return err
 	}
-	if s.order == nil && (!w.lower.open || !w.upper.open) {
+	if !s.sorted && (!w.lower.open || !w.upper.open) {
 		return mongoerr.Errorf(5339901, "Document-based bounds require a sortBy")
 	}
 	return nil

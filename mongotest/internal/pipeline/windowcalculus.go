@@ -20,7 +20,7 @@ func (s *windowStage) checkCalculus(name string) error {
 	switch {
 	case name != "$derivative" && name != "$integral" || len(s.keys) == 1:
 		return nil
-	case len(s.keys) == 0:
+	case !s.sorted:
 		return mongoerr.Errorf(mongoerr.FailedToParse, "%s requires a sortBy", name)
 	}
 	return mongoerr.Errorf(mongoerr.FailedToParse, "%s requires a non-compound sortBy", name)

@@ -185,7 +185,7 @@ type shift struct {
 
 func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	switch {
-	case s.order == nil:
+	case !s.sorted:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "'$shift' requires a sortBy")
 	case w.given:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$shift does not accept a 'window' field")

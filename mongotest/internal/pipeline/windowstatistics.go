@@ -24,7 +24,7 @@ func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFun
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse,
 			"$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
 				"an 'alpha' field")
-	case s.order == nil:
+	case !s.sorted:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg requires an explicit 'sortBy'")
 	}
 	m := &movingAverage{}
@@ -133,7 +133,9 @@ func (c *covariance) begin(r *runner, part *partition) windowValues {
 // moments are the sums that a covariance is made of. They add up as documents come, which is how the real server rounds.
 type moments struct {
 	pairs                *inputs
-	numbers              [][]Value // the pairs of two numbers
+	numbers              [][]Value // the pairs of two finite numbers
+	odd                  int64     // the other pairs of numbers
+	oddSum               expr.RemovableSum
 	meanX, meanY, moment float64
 	decimal              *decimalMoments // nil if no number is a decimal
 }
@@ -145,6 +147,12 @@ func (m *moments) add(j int) error {
 	pair := numbersOf(v)
 	if err != nil || pair == nil {
 		return err
+	}
+	if isOdd(pair[0]) || isOdd(pair[1]) {
+		m.odd++
+		m.oddSum.Add(pair[0], 1)
+		m.oddSum.Add(pair[1], 1)
+		return nil
 	}
 	m.numbers = append(m.numbers, pair)
 	if m.decimal != nil || pair[0].Type == bson.TypeDecimal128 || pair[1].Type == bson.TypeDecimal128 {
@@ -192,6 +200,8 @@ func (m *moments) covariance(sample bool) (Value, error) {
 	switch {
 	case n <= 0:
 		return null, nil
+	case m.odd > 0 && len(m.numbers) > 1:
+		return compute("$add", m.oddSum.Value(), query.Double(m.moment))
 	case m.decimal != nil:
 		return compute("$divide", m.decimal.moment, query.Double(n))
 	}

@@ -33,7 +33,7 @@ func CheckPathName(name string) *mongoerr.Error {
 	case name[0] == '$' && !IsPathNameWithDollar(name):
 		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
 	case strings.Contains(name, "\x00"):
-		return mongoerr.Errorf(16411, "FieldPath field names may not contain '\\0'.")
+		return mongoerr.Errorf(16411, "FieldPath field names may not contain '%s'.", name)
 	case strings.Contains(name, "."):
 		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
 	}

@@ -70,6 +70,9 @@ func (ix *Index) holds(doc []byte) bool {
 	return err != nil || len(keys) > 0
 }
 
+// Sparse reports whether the index has no documents that have none of its fields.
+func (ix *Index) Sparse() bool { return ix.sparse }
+
 // Identifies reports whether an index keeps any two documents from having the same values of some fields by a collation.
 func (ix *Index) Identifies(fields []string, by *collation.Collation) bool {
 	if !ix.Unique || !collation.Same(ix.Collation, by) || ix.partial != nil || len(ix.Paths) != len(fields) {

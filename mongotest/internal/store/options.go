@@ -1,8 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -258,13 +260,34 @@ func (o *Options) Check() error {
 		}
 		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked, Uncollated: o.Uncollated}
 	}
-	switch {
+	switch flaw := o.expiryFlaw(time.Now()); {
+	case flaw != nil:
+		o.Err = flaw
 	case o.Uncollated != nil:
 		o.Err = o.Uncollated
 	case o.Filter != nil && o.Collation != nil:
 		o.Err = o.compileValidator(o.validator)
 	}
 	return nil
+}
+
+// expiryFlaw returns why documents cannot expire after that time, nil if they can.
+func (o *Options) expiryFlaw(now time.Time) error {
+	var text string
+	switch {
+	case !o.Expiring:
+		return nil
+	case o.Expires < 0:
+		text = "TTL index 'expireAfterSeconds' option cannot be less than 0"
+	case o.Expires > now.Unix():
+		text = fmt.Sprintf("TTL index 'expireAfterSeconds' option cannot exceed time since last epoch (%ds) found %d", now.Unix(), o.Expires)
+	default:
+		return nil
+	}
+	if o.Timeseries != nil {
+		text = "Failed to create timeseries collection :: caused by :: " + text
+	}
+	return mongoerr.Errorf(mongoerr.InvalidOptions, "%s", text)
 }
 
 // https://www.mongodb.com/docs/manual/core/schema-validation/
