@@ -197,7 +197,9 @@ func (o *seen) succeeded(t *testing.T, r raising) {
 	if !r.sent {
 		times = times[len(times)-1:]
 	}
-	if !slices.Equal(o.requests, times) {
+	// A rebalance has many maps, and the client may see one of them before the last: it is woken twice then.
+	woken := r.woken && !r.sent && len(o.requests) == 1 && o.requests[0] >= o.lasts && o.requests[0] < o.lasts+fixedDelay/2
+	if !woken && !slices.Equal(o.requests, times) {
 		t.Errorf("requests at %v, want %v; the log is %v", o.requests, times, o.log)
 	}
 }
