@@ -3,6 +3,7 @@ package mongotest_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,24 @@ func TestCollMod(t *testing.T) {
 			"and no other does", `{"collMod": "c", "cappedSize": 2000`,
 			`{"ok": 0.0, "errmsg": "Collection must be capped.", "code": 72, "codeName": "InvalidOptions"}`,
 		},
+		{"a null changes nothing", `{"collMod": "c", "validator": null, "index": null, "dryRun": null, "timeseries": null, "expireAfterSeconds": null`, `{"ok": 1.0}`},
+		{
+			"documents of other collections do not expire by their time", `{"collMod": "c", "expireAfterSeconds": 5`,
+			`{"ok": 0.0, "errmsg": "'expireAfterSeconds' option is only supported on collections clustered by _id", "code": 72, "codeName": "InvalidOptions"}`,
+		},
+		{
+			"nor have others buckets", `{"collMod": "c", "timeseries": {"granularity": "hours"}`,
+			`{"ok": 0.0, "errmsg": "option only supported on a time-series collection: timeseries", "code": 72, "codeName": "InvalidOptions"}`,
+		},
+		{"prepared, as a trial", `{"collMod": "c", "dryRun": true, "index": {"name": "b", "prepareUnique": true}`, `{"ok": 1.0}`},
+		{
+			"which changed nothing", `{"collMod": "c", "dryRun": true, "index": {"name": "b", "unique": true}`,
+			`{"ok": 0.0, "errmsg": "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'", "code": 72, "codeName": "InvalidOptions"}`,
+		},
+		{
+			"dryRun is a boolean", `{"collMod": "c", "dryRun": "yes"`,
+			`{"ok": 0.0, "errmsg": "BSON field 'collMod.dryRun' is the wrong type 'string', expected types '[bool, long, int, decimal, double]'", "code": 14, "codeName": "TypeMismatch"}`,
+		},
 	} {
 		got := without(c.run(`%s, "$db": "test"}`, test.command), volatile...)
 		if want := without(raw(t, test.reply)); got != want {
@@ -74,6 +93,43 @@ func TestCollMod(t *testing.T) {
 	shown := c.ok(`{"listCollections": 1, "filter": {"name": "cap"}, "$db": "test"}`).Lookup("cursor", "firstBatch", "0", "options")
 	if got, want := shown.String(), `{"capped": true,"size": {"$numberInt":"2000"},"max": {"$numberInt":"2"}}`; got != want {
 		t.Errorf("the options are %s, want %s", got, want)
+	}
+}
+
+// https://www.mongodb.com/docs/manual/core/timeseries/timeseries-granularity/
+func TestCollModOfTimes(t *testing.T) {
+	c := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()), 0)
+	c.ok(`{"create": "ts", "timeseries": {"timeField": "t"}, "expireAfterSeconds": 100, "$db": "test"}`)
+	c.ok(`{"create": "span", "timeseries": {"timeField": "t", "bucketMaxSpanSeconds": 60, "bucketRoundingSeconds": 60}, "$db": "test"}`)
+	c.ok(`{"create": "cl", "clusteredIndex": {"key": {"_id": 1}, "unique": true}, "$db": "test"}`)
+	const onlyCoarser = `Invalid transition`
+	for _, test := range []struct{ command, reply string }{
+		{`{"collMod": "ts", "timeseries": {"granularity": "hours"}`, onlyCoarser},
+		{`{"collMod": "ts", "timeseries": {"granularity": "minutes"}`, `"ok": {"$numberDouble":"1.0"}`},
+		{`{"collMod": "ts", "timeseries": {"granularity": "seconds"}`, onlyCoarser},
+		{`{"collMod": "ts", "timeseries": {"granularity": "days"}`, `Enumeration value 'days'`},
+		{`{"collMod": "ts", "timeseries": {"timeField": "x"}`, `'collMod.timeseries.timeField' is an unknown field`},
+		{`{"collMod": "ts", "timeseries": 5`, `'collMod.timeseries' is the wrong type 'int'`},
+		{`{"collMod": "span", "timeseries": {"granularity": "minutes"}`, onlyCoarser},
+		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 30, "bucketRoundingSeconds": 30}`, `needs to be at least 60`},
+		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 90}`, `equal to each other`},
+		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 90, "bucketRoundingSeconds": 90}`, `"ok": {"$numberDouble":"1.0"}`},
+		{`{"collMod": "ts", "expireAfterSeconds": -1`, `cannot be less than 0`},
+		{`{"collMod": "ts", "expireAfterSeconds": "on"`, `Accepted value is 'off'`},
+		{`{"collMod": "ts", "expireAfterSeconds": true`, `the wrong type 'bool'`},
+		{`{"collMod": "ts", "expireAfterSeconds": "off"`, `"ok": {"$numberDouble":"1.0"}`},
+		{`{"collMod": "cl", "expireAfterSeconds": 7`, `"ok": {"$numberDouble":"1.0"}`},
+		{
+			`{"listCollections": 1, "filter": {"name": "ts"}`,
+			`"options": {"timeseries": {"timeField": "t","granularity": "minutes","bucketMaxSpanSeconds": {"$numberInt":"86400"}`,
+		},
+		{`{"listCollections": 1, "filter": {"name": "span"}`, `"bucketRoundingSeconds": {"$numberInt":"90"},"bucketMaxSpanSeconds": {"$numberInt":"90"}`},
+		{`{"listCollections": 1, "filter": {"name": "cl"}`, `"expireAfterSeconds": {"$numberLong":"7"}`},
+		{`{"listIndexes": "cl"`, `"expireAfterSeconds": {"$numberInt":"7"}`},
+	} {
+		if got := c.run(`%s, "$db": "test"}`, test.command).String(); !strings.Contains(got, test.reply) {
+			t.Errorf("%s\ngot  %s\nwant %s", test.command, got, test.reply)
+		}
 	}
 }
 

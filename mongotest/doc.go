@@ -4,17 +4,27 @@
 // Members elect a primary, replicate, acknowledge by write concern, roll back the writes that only a lost primary had, and
 // deduplicate retryable writes, as those of the real server do. A replica set of three starts in less than a millisecond.
 //
-//	rs := mongotest.RunReplicaSetT(t, 3)
-//	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
-//	...
-//	// The primary dies when it has applied the first update and has not answered.
-//	rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
-//	_, err = counters.UpdateOne(ctx, bson.D{{"_id", "c"}}, bson.D{{"$inc", bson.D{{"n", 1}}}})
-//	...
-//	rs.CheckCommands(t, "update", 2) // it was retried, and still
-//	rs.CheckDocuments(t, "app.counters", bson.D{{"_id", "c"}, {"n", 1}})
+//	func TestIncrementSurvivesAFailover(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) { // a fake clock: the election's ten seconds take milliseconds
+//			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
+//			client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()))
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			defer client.Disconnect(context.Background())
+//			// The primary dies when a majority has the first update and the client has no answer to it.
+//			rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
 //
-// The folder examples/failover of the repository has such a test.
+//			counters := client.Database("app").Collection("counters")
+//			increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+//			_, err = counters.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "c"}}, increment, options.UpdateOne().SetUpsert(true))
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			rs.CheckCommands(t, "update", 2) // it was retried, and still
+//			rs.CheckDocuments(t, "app.counters", bson.D{{Key: "_id", Value: "c"}, {Key: "n", Value: 1}})
+//		})
+//	}
 //
 // # The main types
 //

@@ -21,7 +21,8 @@ func TestViews(t *testing.T) {
 		{"which the view on it shows", `{"find": "w", "$db": "db"}`, `"firstBatch": [{"_id": {"$numberInt":"2"},"a": {"$numberInt":"2"}}]`},
 		{"a view on itself", `{"collMod": "v", "viewOn": "w", "pipeline": [], "$db": "db"}`, `"codeName": "GraphContainsCycle"`},
 		{"one that writes", `{"collMod": "v", "viewOn": "c", "pipeline": [{"$out": "x"}], "$db": "db"}`, `"codeName": "OptionNotSupportedOnView"`},
-		{"half of a view", `{"collMod": "v", "viewOn": "c", "$db": "db"}`, `Must specify both`},
+		{"half of a view", `{"collMod": "v", "viewOn": "c", "$db": "db"}`, `"ok": {"$numberDouble":"1.0"}`},
+		{"a null is no option", `{"collMod": "v", "viewOn": "c", "pipeline": null, "$db": "db"}`, `"ok": {"$numberDouble":"1.0"}`},
 		{"a validator of a view", `{"collMod": "v", "validator": {}, "$db": "db"}`, `option not supported on a view: validator`},
 		{"a pipeline of a collection", `{"collMod": "c", "pipeline": [], "viewOn": "c", "$db": "db"}`, `option only supported on a view`},
 	} {

@@ -19,13 +19,13 @@ type Privileges struct {
 	Privileges []account.Privilege
 }
 
-// controlled reports whether access control concerns the command.
-func controlled(x *Call) bool { return x.Client.Cluster.Guarded.Load() && !x.Client.Direct }
+// Controlled reports whether access control concerns the command.
+func (x *Call) Controlled() bool { return x.Client.Cluster.Guarded.Load() && !x.Client.Direct }
 
 // authorize refuses a command that the connection's user may not run.
 func authorize(x *Call) error {
 	c := &x.Command
-	if !controlled(x) || c.Spec.Greeting || c.Spec.Open && x.Client.User == nil {
+	if !x.Controlled() || c.Spec.Greeting || c.Spec.Open && x.Client.User == nil {
 		return nil
 	}
 	if x.FindRights(); x.Client.User == nil {
@@ -88,7 +88,7 @@ func privileges(x Locked) Privileges {
 
 // privilegesOf are those of the connection's user.
 func privilegesOf(x *Call) []account.Privilege {
-	if !controlled(x) {
+	if !x.Controlled() {
 		return everything
 	}
 	return x.Client.Privileges.Privileges
@@ -103,7 +103,7 @@ func (x *Call) Allows(on account.Resource, actions ...string) bool {
 
 // UserName is the name of the connection's user, "" where there is no access control.
 func (x *Call) UserName() string {
-	if !controlled(x) || x.Client.User == nil {
+	if !x.Controlled() || x.Client.User == nil {
 		return ""
 	}
 	return x.Client.User.FullName()

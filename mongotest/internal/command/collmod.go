@@ -23,13 +23,16 @@ func cmdCollMod(x *call.Call) error {
 	if err := x.CollectionName(); err != nil {
 		return err
 	}
+	x.Command.Args = slices.DeleteFunc(x.Command.Args, isNullOption)
 	var changes []modifier
 	for i := range x.Command.Args {
 		c, err := collModField(x, &x.Command.Args[i])
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case c != nil:
+			changes = append(changes, c)
 		}
-		changes = append(changes, c)
 	}
 	note := x.Note(0, nil)
 	return x.Writing(func(x call.Locked) error {
@@ -41,6 +44,16 @@ func cmdCollMod(x *call.Call) error {
 	})
 }
 
+// collModOptions are the fields of which a null is as good as none.
+var collModOptions = []string{
+	"index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline", "expireAfterSeconds", "timeseries", "dryRun",
+	"cappedSize", "cappedMax", store.ImagesOption,
+}
+
+func isNullOption(e wire.Element) bool {
+	return (e.Type == bson.TypeNull || e.Type == bson.TypeUndefined) && slices.Contains(collModOptions, string(e.Key))
+}
+
 func modifyCollection(x call.Locked, m *call.Member, changes []modifier, note *journal.Entry) error {
 	c := m.Data.Collections[x.Command.Full]
 	if c == nil {
@@ -49,7 +62,7 @@ func modifyCollection(x call.Locked, m *call.Member, changes []modifier, note *j
 	if err := checkViewChange(x.Call, c); err != nil {
 		return err
 	}
-	after := *c.Def
+	after, written := *c.Def, len(x.Result.Out)
 	for _, change := range changes {
 		if err := change(x.Call, &after); err != nil {
 			return err
@@ -62,6 +75,10 @@ func modifyCollection(x call.Locked, m *call.Member, changes []modifier, note *j
 		if err := checkViewPipeline(x.Call, &after.Options); err != nil {
 			return err
 		}
+	}
+	if x.Arg("dryRun").True() {
+		x.Result.Out = x.Result.Out[:written]
+		return nil
 	}
 	asked := &store.Change{Before: c.Def, After: &after, Asked: asked(x.Call)}
 	return x.Append(&store.Entry{Op: store.Alter, NS: x.Command.Full, Change: asked}, -1, note)
@@ -103,7 +120,17 @@ func collModField(x *call.Call, e *wire.Element) (modifier, error) {
 		}, nil
 	case "cappedSize", "cappedMax":
 		return cappedChange(e)
-	case "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
+	case "expireAfterSeconds":
+		return expiryChange(query.Of(*e))
+	case "timeseries":
+		return timeseriesChange(e)
+	case "dryRun": // modifyCollection looks at it
+		if v := query.Of(*e); v.Type != bson.TypeBoolean && !v.IsNumber() {
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'collMod.dryRun' is the wrong type '%s', expected types '[bool, long, int, "+
+				"decimal, double]'", query.TypeName(v.Type))
+		}
+		return nil, nil
+	case "recordPreImages":
 		return nil, fields.Unsupported("collMod", name)
 	default:
 		return nil, fields.Unknown("collMod", name)

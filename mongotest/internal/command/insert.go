@@ -2,7 +2,6 @@ package command
 
 import (
 	"slices"
-	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -59,7 +58,7 @@ func prepareInsertion(x *call.Call, doc []byte) insertion {
 			return insertion{doc: slices.Clone(doc), err: err}
 		}
 	}
-	kept, key, err := store.Prepared(query.Stamped(doc, time.Now()))
+	kept, key, err := store.Prepared(query.Stamped(doc, stampTime(x)))
 	if err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}

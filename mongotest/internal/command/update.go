@@ -280,7 +280,7 @@ func updatedDocument(x call.Locked, f *call.Found, u *query.Update) ([]byte, err
 
 func apply(x *call.Call, f *call.Found, u *query.Update) ([]byte, error) {
 	x.Result.Match = f.Match
-	after, err := u.Apply(f.Doc, query.Env{Now: time.Now(), Match: &x.Result.Match})
+	after, err := u.Apply(f.Doc, query.Env{Now: time.Now(), Stamp: stampTime(x), Match: &x.Result.Match})
 	if err == nil && !x.Client.Set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(f.Doc, after)
 	}
@@ -316,7 +316,7 @@ func upsert(x call.Locked, command string, u *query.Update, q *call.Criteria, st
 	}
 	doc, err := x.Memoized(call.MemoKey{By: u}, func() ([]byte, error) {
 		x.Result.Match = query.Matching{Vars: q.Vars, Work: x.Work()}
-		return u.Upsert(&q.Filter, query.Env{Now: time.Now(), Match: &x.Result.Match})
+		return u.Upsert(&q.Filter, query.Env{Now: time.Now(), Stamp: stampTime(x.Call), Match: &x.Result.Match})
 	})
 	if err == nil && !x.Client.Set.Version.StoresDollars() {
 		err = store.CheckUpdatedNames(nil, doc)

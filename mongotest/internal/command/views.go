@@ -226,8 +226,8 @@ func checkViewChange(x *call.Call, c *store.Collection) error {
 			found++
 		}
 	}
-	if found == 1 {
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
+	if found == 1 && x.Controlled() {
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view and auth is enabled")
 	}
 	return nil
 }

@@ -37,11 +37,11 @@ var sets = map[string]*Set{
 	},
 	"insert": {
 		name: "insert", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Type]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation"}),
+		kinds: kindsOf(map[Type]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation", plainBool: "bypassEmptyTsReplacement"}),
 	},
 	"update": {
 		name: "update", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
-		kinds: kindsOf(map[Type]string{objects: "updates", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
+		kinds: kindsOf(map[Type]string{objects: "updates", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation", plainBool: "bypassEmptyTsReplacement"}),
 	},
 	"delete": {
 		name: "delete", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
@@ -51,13 +51,14 @@ var sets = map[string]*Set{
 		name: "findAndModify", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
 		kinds: kindsOf(map[Type]string{
 			anUpdate: "update", aHint: "hint", anObject: "query sort fields collation let", objects: "arrayFilters",
-			aTruth: "remove new upsert bypassDocumentValidation",
+			aTruth: "remove new upsert bypassDocumentValidation", plainBool: "bypassEmptyTsReplacement",
 		}),
 	},
 	"bulkWrite": {
 		name: "bulkWrite", numbers: "decimal, int, long, double", truths: "int, long, double, decimal, bool",
 		kinds: kindsOf(map[Type]string{
 			objects: "ops nsInfo", aBool: "ordered errorsOnly", anObject: "let cursor", aTruth: "bypassDocumentValidation",
+			plainBool: "bypassEmptyTsReplacement",
 		}),
 	},
 	"getMore": {

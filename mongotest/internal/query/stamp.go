@@ -12,9 +12,9 @@ import (
 )
 
 // Stamped returns a whole document as it is stored: an empty timestamp in it becomes the time, one after the other. That of
-// _id and those further inside stay.
+// _id and those further inside stay. All stay if now is zero.
 func Stamped(doc []byte, now time.Time) []byte {
-	if !bytes.Contains(doc, make([]byte, 8)) {
+	if now.IsZero() || !bytes.Contains(doc, make([]byte, 8)) {
 		return doc
 	}
 	next := uint64(now.Unix()) << 32

@@ -29,6 +29,7 @@ type collatable interface {
 // Env is what an update's application depends on besides the document.
 type Env struct {
 	Now    time.Time // for $currentDate
+	Stamp  time.Time // for the empty timestamps of a whole document; zero leaves them
 	Insert bool      // the document is being inserted by an upsert
 	Match  *Matching // of the filter with the document: what "$" stands for, and the variables of a pipeline
 
@@ -189,7 +190,7 @@ func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 	switch {
 	case u.replacement != nil:
 		env.forced = replaces(u.replacement, doc)
-		return withID(Lookup(doc, "_id"), Stamped(u.replacement, env.Now)), nil
+		return withID(Lookup(doc, "_id"), Stamped(u.replacement, env.Stamp)), nil
 	case u.pipeline != nil:
 		var vars any
 		if env.Match != nil {

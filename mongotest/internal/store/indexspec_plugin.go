@@ -52,13 +52,8 @@ func (r *specReader) checkStorageEngine() error {
 		case len(engines.Data) == len(query.EmptyDocument):
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Empty \"storageEngine\" options are invalid. Please remove the field or include valid options.")
 		}
-		for _, f := range query.ObjectOf(engines.Data) {
-			switch {
-			case !f.Value.IsDocument():
-				return mongoerr.Errorf(mongoerr.BadValue, "'storageEngine.%s' has to be an embedded document.", f.Name)
-			case f.Name != "wiredTiger":
-				return mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not a registered storage engine for this server", f.Name)
-			}
+		if err := CheckEngines(engines.Data); err != nil {
+			return err
 		}
 	}
 	return nil

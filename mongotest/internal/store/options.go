@@ -41,8 +41,9 @@ type Options struct {
 	// Unclustered is set if clusteredIndex was said to be false.
 	Unclustered bool
 	Timeseries  *Timeseries
-	Expiring    bool  // expires is given
-	Expires     int64 // seconds, of a time series or a clustered collection; 0 if never
+	Expiring    bool   // expires is given
+	Engines     []byte // options of storage engines, which are only shown
+	Expires     int64  // seconds, of a time series or a clustered collection; 0 if never
 }
 
 // Shown returns the options as listCollections has them.
@@ -86,6 +87,9 @@ func (o *Options) shown(collation []byte) []byte {
 	if o.Images {
 		at, images := wire.BeginEmbedded(dst, ImagesOption)
 		dst = wire.EndDocument(wire.AppendBool(images, "enabled", true), at)
+	}
+	if len(o.Engines) > len(query.EmptyDocument) {
+		dst = wire.AppendDocument(dst, "storageEngine", o.Engines)
 	}
 	if o.validator != nil {
 		dst = wire.AppendDocument(dst, "validator", o.validator)

@@ -141,15 +141,19 @@ func (ts *Timeseries) append(dst []byte) []byte {
 		dst = wire.AppendInt32(dst, "bucketRoundingSeconds", int32(ts.rounding))
 		dst = wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.span))
 	} else {
-		granularity := cmp.Or(ts.granularity, "seconds")
-		dst = wire.AppendString(dst, "granularity", granularity)
-		dst = wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(maxSpans[granularity]))
+		dst = wire.AppendString(dst, "granularity", ts.shownGranularity())
+		dst = wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.bucketSpan()))
 	}
 	if ts.fixed != nil {
 		dst = wire.AppendBool(dst, "fixedBucketing", *ts.fixed)
 	}
 	return wire.EndDocument(dst, at)
 }
+
+func (ts *Timeseries) shownGranularity() string { return cmp.Or(ts.granularity, "seconds") }
+
+// bucketSpan is how many seconds a bucket spans.
+func (ts *Timeseries) bucketSpan() int64 { return cmp.Or(ts.span, maxSpans[ts.shownGranularity()]) }
 
 // indexes returns what listIndexes shows of a new time-series collection.
 func (ts *Timeseries) indexes(c *collation.Collation) ([]*Index, error) {

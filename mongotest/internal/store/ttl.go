@@ -2,7 +2,9 @@ package store
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -21,6 +23,22 @@ type expiry struct {
 
 // Expires reports whether documents of the collection may expire.
 func (d *Definition) Expires() bool { return len(d.expiries()) > 0 }
+
+// Expire changes after how many seconds the documents of a clustered collection or a time series expire; never, if none are given.
+func (d *Definition) Expire(seconds int64, given bool) error {
+	o := &d.Options
+	o.Expires, o.Expiring = seconds, given
+	if err := o.expiryFlaw(time.Now()); err != nil {
+		return err
+	}
+	d.Indexes = slices.Clone(d.Indexes)
+	for i, ix := range d.Indexes {
+		if ix.clusters {
+			d.Indexes[i] = clusteredIndex(o)
+		}
+	}
+	return nil
+}
 
 // expiries returns the rules of a collection. One index has one field; a capped collection has none.
 func (d *Definition) expiries() []expiry {

@@ -1,0 +1,27 @@
+package store
+
+import (
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+)
+
+// CheckEngines refuses options of storage engines that are none. Those that are some have no effect: nothing is stored on disk.
+func CheckEngines(engines []byte) error {
+	for _, f := range query.ObjectOf(engines) {
+		switch {
+		case !f.Value.IsDocument():
+			return mongoerr.Errorf(mongoerr.BadValue, "'storageEngine.%s' has to be an embedded document.", f.Name)
+		case f.Name != "wiredTiger":
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not a registered storage engine for this server", f.Name)
+		}
+		for _, o := range query.ObjectOf(f.Value.Data) {
+			switch {
+			case o.Name != "configString":
+				return mongoerr.Errorf(mongoerr.InvalidOptions, "'%s' is not a supported option.", o.Name)
+			case !o.Value.IsString():
+				return mongoerr.Errorf(mongoerr.TypeMismatch, "'configString' must be a string.")
+			}
+		}
+	}
+	return nil
+}
