@@ -7,14 +7,22 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// checkContents returns why a document cannot be in a 2d, 2dsphere or text index, nil if it can or the index is of another kind.
+// checkContents returns why a document cannot be in an index whose entries are not values, nil if it can.
 func (ix *Index) checkContents(doc []byte) error {
-	if ix.text != nil && (ix.partial == nil || ix.partial.Match(doc)) {
-		return textError(ix.text.Check(doc))
-	}
-	if ix.plugin != "2d" && ix.plugin != "2dsphere" || ix.partial != nil && !ix.partial.Match(doc) {
+	if ix.Ordered() || ix.partial != nil && !ix.partial.Match(doc) {
 		return nil
 	}
+	if ix.text != nil {
+		return textError(ix.text.Check(doc))
+	}
+	if err := ix.checkArrays(doc); err != nil {
+		return err
+	}
+	return ix.checkPlaces(doc)
+}
+
+// checkPlaces returns why a document cannot be in a 2d or 2dsphere index.
+func (ix *Index) checkPlaces(doc []byte) error {
 	it := wire.Elements(ix.Pattern)
 	for it.Next() {
 		v := query.Of(it.Element)

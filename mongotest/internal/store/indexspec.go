@@ -1,9 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"math"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -29,7 +29,7 @@ type specReader struct {
 
 // ParseIndex reads a specification of an index of a collection with a default collation, nil for none.
 func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*Index, error) {
-	if inherited != nil && query.Lookup(given, "collation").Missing() {
+	if inherited != nil && query.Lookup(given, "collation").Missing() && collates(given) {
 		given = withCollation(given, inherited)
 	}
 	r := &specReader{given: given, lenient: lenient, v: query.Int32(2)}
@@ -49,7 +49,7 @@ func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*In
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse,
 			"The 'name' field is a required property of an index specification"), false)
 	}
-	if err := r.checkWildcard(); err != nil {
+	if err := r.checkTogether(); err != nil {
 		return nil, r.inSpecification(err, false)
 	}
 	if r.clustered {
@@ -68,6 +68,29 @@ func ParseIndex(given []byte, inherited *collation.Collation, lenient bool) (*In
 		return r.ofID()
 	}
 	return r.finish()
+}
+
+// checkTogether refuses options that do not go together, which the real server sees before it reads any of them closely.
+func (r *specReader) checkTogether() error {
+	if err := r.checkWildcard(); err != nil {
+		return err
+	}
+	version, _ := r.v.Integer()
+	switch {
+	case version < 2 && !query.Lookup(r.given, "collation").Missing():
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with the 'collation' option and v=%s",
+			query.DocumentText(r.given), r.v)
+	case r.Unique && r.Prepared:
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with the 'unique' option and the "+
+			"'prepareUnique' option", query.DocumentText(r.given))
+	}
+	return nil
+}
+
+// collates reports whether an index of a specification's version may have a collation.
+func collates(given []byte) bool {
+	v := query.Lookup(given, "v")
+	return !v.IsNumber() || v.Clamped32() >= 2
 }
 
 // withCollation returns a specification with a collation, and with the version that the real server gives it before.
@@ -139,7 +162,7 @@ func (r *specReader) field(e *wire.Element) error {
 		}
 		r.expression = *e
 		return nil
-	case "ns":
+	case "ns", "_id": // which old tools send along
 		return nil
 	case "collation":
 		return r.collation(e)
@@ -153,7 +176,8 @@ func (r *specReader) field(e *wire.Element) error {
 	case "expireAfterSeconds":
 		r.expiry(e)
 		return nil
-	case "weights", "default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max", "bucketSize":
+	case "weights", "default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "coarsestIndexedLevel", "finestIndexedLevel",
+		"bits", "min", "max", "bucketSize":
 		r.rest = append(r.rest, *e)
 		return checkOption(e)
 	}
@@ -258,79 +282,6 @@ func (r *specReader) expiry(e *wire.Element) {
 	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
 }
 
-// key reads the key pattern.
-func (r *specReader) key(e *wire.Element) error {
-	if r.Pattern = e.Document(); r.Pattern == nil {
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(e.Type))
-	}
-	it := wire.Elements(r.Pattern)
-	for it.Next() {
-		if err := r.keyPart(string(it.Key), query.Of(it.Element)); err != nil {
-			return err
-		}
-		r.Paths = append(r.Paths, strings.Split(string(it.Key), "."))
-	}
-	if len(r.Paths) == 0 {
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be empty.")
-	}
-	if len(r.Paths) > maxParts {
-		r.Flaw = mongoerr.Errorf(13103, "too many compound keys")
-	}
-	return nil
-}
-
-// maxParts is how many fields an index may have.
-const maxParts = 32
-
-// plugins are the kinds of index whose entries are something else than values.
-var plugins = []string{"text", "2d", "2dsphere", "hashed", wildcard}
-
-const wildcard = "wildcard"
-
-func (r *specReader) keyPart(name string, v query.Value) error {
-	switch {
-	case v.IsNumber():
-		if v.AsFloat64() == 0 || math.IsNaN(v.AsFloat64()) {
-			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be 0.")
-		}
-	case v.Type != bson.TypeString:
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, "+
-			"and strings are allowed.", query.TypeName(v.Type))
-	case len(v.Text()) == 0:
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be empty strings")
-	case string(v.Text()) == "geoHaystack":
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "GeoHaystack indexes cannot be created in version 5.0 and above")
-	case !slices.Contains(plugins[:4], string(v.Text())):
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v.Text())
-	case r.plugin != "" && r.plugin != wildcard && r.plugin != string(v.Text()):
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Can't use more than one index plugin for a single index.")
-	default:
-		r.plugin = string(v.Text())
-	}
-	if isWildcard(name) {
-		if r.plugin == "" {
-			r.plugin = wildcard
-		}
-		return nil
-	}
-	return keyField(name)
-}
-
-func keyField(name string) error {
-	if name == "" {
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be an empty field.")
-	}
-	for i, part := range strings.Split(name, ".") {
-		if part == "" {
-			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot contain an empty field.")
-		}
-		if part[0] == '$' && (i == 0 || part != "$id" && part != "$ref" && part != "$db") {
-			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
-		}
-	}
-	return nil
-}
-
 // ofID takes the specification of the index that every collection has: it may say nothing else than that.
 func (r *specReader) ofID() (*Index, error) {
 	if !IsIDPattern(r.Pattern) {
@@ -375,11 +326,13 @@ func (r *specReader) finish() (*Index, error) {
 			"specified with text indexes", query.DocumentText(r.given)), false)
 	case r.Collation != nil && (r.plugin == "text" || r.plugin == "2d"):
 		return nil, r.notCollated()
-	case r.plugin == wildcard && (r.Unique || r.sparse):
-		err = mongoerr.Errorf(mongoerr.CannotCreateIndex,
-			"Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
+	case r.plugin == wildcard && r.notWild() != nil:
+		err = r.notWild()
 	case r.Unique && r.plugin == "hashed":
 		r.Flaw, r.Late = mongoerr.Errorf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
+	case r.hashes() > 1:
+		r.Flaw, r.Late = mongoerr.Errorf(31303, "A maximum of one index field is allowed to be hashed but found %d for 'key' %s", r.hashes(),
+			query.DocumentText(r.Pattern)), true
 	case r.Unique && r.plugin != "":
 		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
 	}
@@ -433,8 +386,13 @@ func (r *specReader) kept() []byte {
 		dst = wire.AppendBool(dst, "hidden", true)
 	}
 	dst = wire.AppendString(wire.AppendDocument(dst, "key", r.Pattern), "name", r.Name)
+	var behind []wire.Element // what the real server writes behind the collation
 	for _, e := range r.rest {
 		switch string(e.Key) {
+		case "coarsestIndexedLevel", "finestIndexedLevel":
+			if r.plugin == "2dsphere" {
+				behind = append(behind, e)
+			}
 		case "sparse", "background":
 			dst = wire.AppendBool(dst, string(e.Key), e.True())
 		case "bits", "min", "max":
@@ -459,8 +417,9 @@ func (r *specReader) kept() []byte {
 	if r.Collation != nil {
 		dst = wire.AppendDocument(dst, "collation", r.Collation.Shown())
 	}
+	slices.SortFunc(behind, func(a, b wire.Element) int { return bytes.Compare(a.Key, b.Key) })
+	for _, e := range behind {
+		dst = wire.AppendElement(dst, e)
+	}
 	return wire.EndDocument(dst, at)
 }
-
-// isWildcard reports whether a name in a key pattern stands for all paths that begin so.
-func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }

@@ -53,6 +53,8 @@ func notPartial(filter []byte) string {
 					return operator
 				}
 			}
+		case name == "$alwaysTrue" || name == "$alwaysFalse":
+			return name + ": 1\n"
 		case name != "" && name[0] == '$' && name != "$comment":
 			return name
 		case it.Type == bson.TypeRegex:
@@ -74,13 +76,33 @@ func notPartialOperator(expression []byte) string {
 			return "" // a document to be equal to
 		}
 		switch name {
-		case "$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$type":
+		case "$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$type", "$geoWithin", "$within", "$geoIntersects":
+		case "$all":
+			if operator := notPartialAll(it.Value); operator != "" {
+				return operator
+			}
 		case "$exists":
 			if v := query.Of(it.Element); !v.True() {
 				return "$not"
 			}
 		default:
 			return name
+		}
+	}
+	return ""
+}
+
+// notPartialAll returns what an $all has that is no value to be equal to, "" if it has nothing such.
+func notPartialAll(list []byte) string {
+	if len(list) == len(query.EmptyDocument) {
+		return "$alwaysFalse: 1\n" // nothing has all of no values, which the real server sees before it refuses this
+	}
+	for it := wire.Elements(list); it.Next(); {
+		switch {
+		case it.Type == bson.TypeRegex:
+			return "$regex"
+		case it.Type == bson.TypeEmbeddedDocument && !query.Lookup(it.Value, "$elemMatch").Missing():
+			return "$elemMatch"
 		}
 	}
 	return ""

@@ -11,6 +11,11 @@ import (
 
 // checkPlugin refuses options that the kind of the index does not allow.
 func (r *specReader) checkPlugin() error {
+	if r.plugin == "text" {
+		if err := r.checkTextKey(); err != nil {
+			return err
+		}
+	}
 	for _, e := range r.rest {
 		v := query.Of(e)
 		var err error
@@ -96,21 +101,53 @@ func checkSphereVersion(v query.Value) error {
 	return nil
 }
 
-// ofSphere reads the version of a 2dsphere index again, as the building of the index does.
+// ofSphere reads the numbers of a 2dsphere index again, as the building of the index does.
 func (r *specReader) ofSphere() {
+	coarsest, finest := coarsestLevel, fineLevel
 	for _, e := range r.rest {
-		if v := query.Of(e); string(e.Key) == "2dsphereIndexVersion" && v.AsFloat64() != float64(v.Clamped32()) {
+		name, v := string(e.Key), query.Of(e)
+		switch name {
+		case "coarsestIndexedLevel":
+			coarsest = v.Clamped32()
+		case "finestIndexedLevel":
+			finest = v.Clamped32()
+		case "2dsphereIndexVersion":
+		default:
+			continue
+		}
+		if v.AsFloat64() != float64(v.Clamped32()) {
 			r.Late = true
-			r.Flaw = mongoerr.Errorf(mongoerr.BadValue, "Expected field \"2dsphereIndexVersion\" to have a value exactly representable as a 64-bit "+
-				"integer, but found 2dsphereIndexVersion: %s", v)
+			r.Flaw = mongoerr.Errorf(mongoerr.BadValue, "Expected field \"%s\" to have a value exactly representable as a 64-bit "+
+				"integer, but found %s: %s", name, name, v)
+			return
 		}
 	}
+	switch {
+	case coarsest < 0:
+		r.Flaw = mongoerr.Errorf(16747, "coarsestIndexedLevel must be >= 0")
+	case finest > finestLevel:
+		r.Flaw = mongoerr.Errorf(16748, "finestIndexedLevel must be <= %d", finestLevel)
+	case finest < coarsest:
+		r.Flaw = mongoerr.Errorf(16749, "finestIndexedLevel must be >= coarsestIndexedLevel")
+	}
+	r.Late = r.Flaw != nil
 }
+
+// The sphere is divided into cells, of which those of finestLevel are the smallest. An index has cells from coarsestLevel to
+// fineLevel if its specification says nothing else.
+const (
+	coarsestLevel = 2
+	fineLevel     = 16
+	finestLevel   = 30
+)
 
 // heaviest is the first weight that no field of a text index may have.
 const heaviest = 100000
 
 func checkWeights(v query.Value) error {
+	if string(v.Text()) == "$**" {
+		return nil
+	}
 	if !v.IsDocument() {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "text index option 'weights' must be an object")
 	}
