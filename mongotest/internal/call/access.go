@@ -205,6 +205,9 @@ func (x Locked) Append(e *store.Entry, stmt int32, note *journal.Entry) error {
 	if err != nil {
 		return err
 	}
+	if err := x.checkNewNamespace(e); err != nil {
+		return err
+	}
 	switch {
 	case c != nil:
 		e.Concern(c.Def)

@@ -75,13 +75,24 @@ func CheckNamespace(db, coll string) error {
 	if coll != "" && coll[0] == '.' {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", coll)
 	}
-	if db == "" || coll == "" || len(db)+len(coll) > 255 {
+	if db == "" || coll == "" {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
 	}
 	for _, r := range db + coll {
 		if r == 0 || r == '$' {
 			return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid collection name: %s", coll)
 		}
+	}
+	return nil
+}
+
+// longestNamespace is how many bytes the names of a database and a collection, and the dot between them, may have.
+const longestNamespace = 255
+
+// CheckLength refuses a namespace that is too long to be written to. Reads find nothing there.
+func CheckLength(db, coll string) error {
+	if len(db)+1+len(coll) > longestNamespace {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, coll, longestNamespace)
 	}
 	return nil
 }

@@ -306,19 +306,16 @@ func (x *Call) CollectionName() error {
 	if c.First.Type != bson.TypeString {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection name has invalid type %s", query.TypeName(c.First.Type))
 	}
-	if c.Full != "" && string(text) == c.Coll {
-		return nil
-	}
-	if err := CheckNamespace(c.DB, string(text)); err != nil {
-		return err
-	}
-	if c.Spec.Retryable {
-		if err := CheckWritable(c.DB, string(text)); err != nil {
+	if c.Full == "" || string(text) != c.Coll { // else it is that of the command before, and nothing is allocated
+		if err := CheckNamespace(c.DB, string(text)); err != nil {
 			return err
 		}
+		c.Coll = string(text)
+		c.Full = c.DB + "." + c.Coll
 	}
-	c.Coll = string(text)
-	c.Full = c.DB + "." + c.Coll
+	if c.Spec.Retryable {
+		return CheckWritable(c.DB, c.Coll)
+	}
 	return nil
 }
 

@@ -18,8 +18,12 @@ var (
 	adminNames  = []string{"system.backup_users", "system.keys", "system.new_users", "system.roles", "system.version"}
 )
 
-// CheckSystemName refuses a name that only the server's own collections have, and that none of them has.
+// CheckSystemName refuses a name that is too long, and one that only the server's own collections have and that none of them
+// has.
 func CheckSystemName(db, coll string) error {
+	if err := CheckLength(db, coll); err != nil {
+		return err
+	}
 	switch {
 	case !strings.HasPrefix(coll, SystemPrefix) || db == "config" || db == "local" || slices.Contains(systemNames, coll):
 	case db == "admin" && slices.Contains(adminNames, coll):

@@ -125,7 +125,19 @@ func create(x call.Locked, o *store.Options, note *journal.Entry) error {
 		}
 	}
 	x.Client.Member.Data.Collate(o)
-	return x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
+	err = x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, note)
+	if o.Timeseries != nil {
+		return inNewDatabase("Failed to create timeseries collection", err)
+	}
+	return err
+}
+
+// inNewDatabase says in the error of a database that cannot be made what it was to be made for.
+func inNewDatabase(what string, err error) error {
+	if err == nil || mongoerr.CodeOf(err) != mongoerr.DatabaseDifferCase {
+		return err
+	}
+	return mongoerr.Because(what, err)
 }
 
 // createField reads what create has beside the options that are enforced.

@@ -110,7 +110,7 @@ func storeResults(x call.Locked, a *aggregation, docs [][]byte, vars any, note *
 	if !t.Merge {
 		return out(x, t, docs, note)
 	}
-	if err := call.CheckNamespace(t.DB, t.Coll); err != nil {
+	if err := cmp.Or(call.CheckNamespace(t.DB, t.Coll), call.CheckLength(t.DB, t.Coll)); err != nil {
 		return err
 	}
 	return (&merge{x: x, Target: t, Collating: a.Collating, vars: vars, notes: []*journal.Entry{note}}).all(docs)
@@ -131,7 +131,7 @@ func out(x call.Locked, t *pipeline.Target, docs [][]byte, note *journal.Entry) 
 	if err := x.Unit(nil, func() error {
 		return x.Append(&store.Entry{Op: store.Create, NS: x.Command.Full, Change: &store.Change{After: def}}, -1, nil)
 	}); err != nil {
-		return err
+		return inNewDatabase("Creation of temporary $out collection failed", err)
 	}
 	made := &call.Origin{NS: x.Command.Full, ID: def.UUID}
 	err = fill(x, made, docs)
@@ -154,7 +154,7 @@ func out(x call.Locked, t *pipeline.Target, docs [][]byte, note *journal.Entry) 
 
 // outNamed returns why a temporary collection cannot get the name that is asked for.
 func outNamed(t *pipeline.Target) error {
-	if refused := call.CheckNamespace(t.DB, t.Coll); refused != nil {
+	if refused := cmp.Or(call.CheckNamespace(t.DB, t.Coll), call.CheckLength(t.DB, t.Coll)); refused != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
 			mongoerr.From(refused).Message)
 	}
@@ -267,6 +267,9 @@ type merging struct {
 func (m *merge) all(docs [][]byte) error {
 	list := make([]mergeable, len(docs))
 	c, err := m.x.Collection(m.x.Command.Full)
+	if err == nil && c == nil {
+		err = m.x.CheckNewDatabase(m.DB)
+	}
 	if err != nil {
 		return err
 	}

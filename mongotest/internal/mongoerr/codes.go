@@ -136,6 +136,7 @@ const (
 	Interrupted                             Code = 11601
 	InterruptedDueToReplStateChange         Code = 11602
 	MergeStageNoMatchingDocument            Code = 13113
+	DatabaseDifferCase                      Code = 13297
 	StaleConfig                             Code = 13388
 	NotPrimaryNoSecondaryOk                 Code = 13435
 	NotPrimaryOrSecondary                   Code = 13436
@@ -295,6 +296,7 @@ var table = [...]row{
 	{code: Interrupted, name: "Interrupted"},
 	{code: InterruptedDueToReplStateChange, name: "InterruptedDueToReplStateChange", kind: RetryableWrite | StateChange},
 	{code: MergeStageNoMatchingDocument, name: "MergeStageNoMatchingDocument"},
+	{code: DatabaseDifferCase, name: "DatabaseDifferCase"},
 	{code: StaleConfig, name: "StaleConfig", kind: Resumable},
 	{code: NotPrimaryNoSecondaryOk, name: "NotPrimaryNoSecondaryOk", kind: RetryableWrite | StateChange, old: "NotMasterNoSlaveOk"},
 	{code: NotPrimaryOrSecondary, name: "NotPrimaryOrSecondary", kind: RetryableWrite | StateChange, old: "NotMasterOrSecondary"},
