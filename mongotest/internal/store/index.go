@@ -61,15 +61,6 @@ func mayBePlace(path []string) bool {
 
 func (ix *Index) refusesDuplicates() bool { return ix.Unique || ix.Prepared }
 
-// holds reports whether the index has an entry for a document.
-func (ix *Index) holds(doc []byte) bool {
-	if !ix.Ordered() || ix.partial == nil && !ix.sparse {
-		return true
-	}
-	keys, err := ix.Keys(doc)
-	return err != nil || len(keys) > 0
-}
-
 // Sparse reports whether the index has no documents that have none of its fields.
 func (ix *Index) Sparse() bool { return ix.sparse }
 
