@@ -178,9 +178,14 @@ func alreadyThere(x *call.Call, d *store.Definition, wanted *store.Options) erro
 	if query.EqualDocuments(has, wanted.Shown()) {
 		return nil
 	}
+	if wanted.Timeseries != nil && d.Options.Timeseries == nil {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but is not a timeseries collection", x.Command.Full)
+	}
 	at, doc := wire.BeginDocument(nil)
-	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
-	if d.Options.Timeseries != nil {
+	if d.Options.Timeseries == nil || wanted.Timeseries == nil {
+		doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
+	}
+	if d.Options.Timeseries != nil && wanted.Timeseries == nil {
 		doc = wire.AppendBool(doc, "clusteredIndex", true)
 	}
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)

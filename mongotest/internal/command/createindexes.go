@@ -126,9 +126,16 @@ func createIndexes(x call.Locked, c *indexCreation, note *journal.Entry) error {
 	if err := c.inherit(def.Options.Collation); err != nil {
 		return err
 	}
+	for _, ix := range c.wanted {
+		if ts := def.Options.Timeseries; ts != nil {
+			if err := ts.CheckIndex(ix); err != nil {
+				return err
+			}
+		}
+	}
 	list, err := withWanted(x.Call, c, coll, def)
 	if err == nil {
-		err = checkBuildable(x.Call, coll, def, list[len(def.Indexes):])
+		err = checkBuildable(x.Call, coll, list[len(def.Indexes):])
 	}
 	if err != nil {
 		return err
@@ -195,13 +202,8 @@ func withWanted(x *call.Call, c *indexCreation, coll *store.Collection, def *sto
 }
 
 // checkBuildable refuses new indexes that the collection or its documents do not allow.
-func checkBuildable(x *call.Call, coll *store.Collection, def *store.Definition, added []*store.Index) error {
+func checkBuildable(x *call.Call, coll *store.Collection, added []*store.Index) error {
 	for _, ix := range added {
-		if def.Options.Timeseries != nil {
-			if err := ix.CheckTimeseries(); err != nil {
-				return err
-			}
-		}
 		if ix.Flaw != nil && !ix.Late {
 			return ix.Flaw
 		}

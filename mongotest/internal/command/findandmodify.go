@@ -173,7 +173,7 @@ func modify(x call.Locked, f *modification, note *journal.Entry, done *modified)
 		return nil
 	}
 	if !f.remove {
-		if err := checkUpdatable(x, false); err != nil {
+		if err := checkSeriesModified(x); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 type updateStatement struct {
 	call.Criteria
 	raw    []byte
+	parts  updateParts
 	update *query.Update
 	upsert bool
 	insert *query.Update // by which an upsert makes its document
@@ -115,6 +116,7 @@ type updateParts struct {
 }
 
 func (s *updateStatement) compileUpdate(x *call.Call, p *updateParts) error {
+	s.parts = *p
 	if err := query.CheckDocument(s.raw); err != nil {
 		return err
 	}
@@ -190,6 +192,9 @@ func runUpdate(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
 	}
 	err := s.err
 	if err != nil {
+		if of := s.ofSeries(x); of != nil { // which is told first
+			err = of
+		}
 		err = refuse(x, err, s.upsert)
 	} else {
 		err = matchAndUpdate(x, s, i, stmt, note, o)
@@ -201,7 +206,7 @@ func runUpdate(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
 }
 
 func matchAndUpdate(x call.Locked, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {
-	if err := checkUpdatable(x, s.multi); err != nil {
+	if err := s.ofSeries(x); err != nil {
 		return err
 	}
 	if s.multi {
@@ -261,6 +266,9 @@ func upsertStatement(x call.Locked, s *updateStatement, i int, stmt int32, note 
 // updateFound updates a document that was found and reports whether that changed it.
 func updateFound(x call.Locked, s *updateStatement, f *call.Found, stmt int32, note *journal.Entry) (changed bool, err error) {
 	after, err := updatedDocument(x, f, s.update)
+	if err == nil {
+		after, err = measuredAgain(x, f.Doc, after)
+	}
 	if changed = err == nil && &after[0] != &f.Doc[0]; changed {
 		err = x.Admissible(f.Key, after, false)
 	}
@@ -335,16 +343,4 @@ func upsert(x call.Locked, command string, u *query.Update, q *call.Criteria, st
 		return nil, x.Executing(command, err)
 	}
 	return doc, x.Store(&store.Entry{Op: store.Put, Key: key, After: doc}, stmt, note)
-}
-
-// checkUpdatable returns why an update is not executed if it is one of a time-series collection.
-func checkUpdatable(x call.Locked, multi bool) error {
-	c, err := x.Collection(x.Command.Full)
-	switch {
-	case err != nil || c == nil || c.Def.Options.Timeseries == nil:
-		return err
-	case !multi:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")
-	}
-	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: updates of time-series collections are not supported")
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fulltext"
-	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -30,17 +29,6 @@ type Index struct {
 	text      *fulltext.Index // of a text index
 	wildcards string          // its wildcardProjection, so that those that mean the same are the same text
 	clusters  bool            // it is the order in which a clustered collection keeps its documents
-}
-
-// CheckTimeseries refuses kinds of indexes that no time-series collection may have.
-func (ix *Index) CheckTimeseries() error {
-	switch {
-	case ix.Unique:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
-	case ix.plugin == "text":
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Text indexes are not supported on time-series collections")
-	}
-	return nil
 }
 
 // String returns the specification as the real server writes it into errors.

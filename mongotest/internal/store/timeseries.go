@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -106,13 +107,23 @@ func (ts *Timeseries) Check() error {
 	return ts.CheckSpans()
 }
 
-// CheckSpans refuses seconds that do not go together. A nil Timeseries has none.
+// CheckSpans refuses seconds that do not go together, or not with the granularity. A nil Timeseries has none.
 func (ts *Timeseries) CheckSpans() error {
-	if ts == nil || ts.span == ts.rounding {
+	why := ""
+	switch {
+	case ts == nil:
+	case ts.granularity != "" && ts.rounding != 0:
+		why = "'bucketRoundingSeconds' cannot be set alongside the granularity parameter"
+	case ts.granularity != "" && ts.span != 0 && ts.span != maxSpans[ts.granularity]:
+		why = fmt.Sprintf("'bucketMaxSpanSeconds' cannot be set to a value other than the default of %d for the provided granularity",
+			maxSpans[ts.granularity])
+	case ts.granularity == "" && ts.span != ts.rounding:
+		why = "'bucketRoundingSeconds' must be equal to 'bucketMaxSpanSeconds'"
+	}
+	if why == "" {
 		return nil
 	}
-	return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
-		"be equal to 'bucketMaxSpanSeconds'")
+	return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series %s", why)
 }
 
 // CheckWith returns why the options of a collection do not go with its being a time series, nil if they do.
@@ -131,13 +142,21 @@ func (ts *Timeseries) CheckWith(ns string, o *Options) error {
 	return nil
 }
 
+// About returns the name of the metaField, "" if there is none.
+func (ts *Timeseries) About() string { return ts.metaField }
+
+// IsAbout reports whether a path is that of the metaField, or below it.
+func (ts *Timeseries) IsAbout(path string) bool {
+	return ts.hasMeta && strings.HasPrefix(path+".", ts.metaField+".")
+}
+
 func (ts *Timeseries) append(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "timeseries")
 	dst = wire.AppendString(dst, "timeField", ts.timeField)
 	if ts.hasMeta {
 		dst = wire.AppendString(dst, "metaField", ts.metaField)
 	}
-	if ts.span != 0 {
+	if ts.span != 0 && ts.granularity == "" {
 		dst = wire.AppendInt32(dst, "bucketRoundingSeconds", int32(ts.rounding))
 		dst = wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.span))
 	} else {
@@ -188,11 +207,20 @@ func (ts *Timeseries) KeyOf(doc []byte) (string, error) {
 // Measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,
 // with the _id only if it came with one.
 func (ts *Timeseries) Measurement(doc []byte, ownID bool) []byte {
+	return ts.arranged(doc, ownID, byName)
+}
+
+// Updated returns a document as it is kept after an update, which leaves the fields of the metaField in its own order.
+func (ts *Timeseries) Updated(doc []byte) []byte {
+	return ts.arranged(doc, true, func(v query.Value) query.Value { return v })
+}
+
+func (ts *Timeseries) arranged(doc []byte, ownID bool, about func(query.Value) query.Value) []byte {
 	at, dst := wire.BeginDocument(nil)
 	time := query.Lookup(doc, ts.timeField)
 	dst = wire.AppendValue(dst, ts.timeField, time.Type, time.Data)
 	if v := query.Lookup(doc, ts.metaField); ts.hasMeta && !v.Missing() {
-		v = byName(v)
+		v = about(v)
 		dst = wire.AppendValue(dst, ts.metaField, v.Type, v.Data)
 	}
 	it := wire.Elements(doc)
