@@ -125,7 +125,20 @@ func parseBulk(x *call.Call) (*bulk, error) {
 		}
 		b.ops[i].checkRetry(x.Retryable())
 	}
+	b.batchInsertions()
 	return b, nil
+}
+
+// batchInsertions puts insertions into one collection that stand side by side into one batch.
+func (b *bulk) batchInsertions() {
+	for i := range b.ops {
+		op := &b.ops[i]
+		if i > 0 && b.ops[i-1].name == "insert" && b.ops[i-1].namespace == op.namespace {
+			op.insertion.batch = b.ops[i-1].insertion.batch
+			continue
+		}
+		op.insertion.batch = bson.NewObjectID()
+	}
 }
 
 func bulkNamespaces(x *call.Call) ([]string, error) {

@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
@@ -15,7 +17,8 @@ import (
 type insertion struct {
 	doc   []byte
 	key   string
-	ownID bool // the document came with its _id
+	ownID bool          // the document came with its _id
+	batch bson.ObjectID // the same for all that a command inserts
 	err   error
 }
 
@@ -31,9 +34,10 @@ func cmdInsert(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	list := make([]insertion, len(docs))
+	list, batch := make([]insertion, len(docs)), bson.NewObjectID()
 	for i, doc := range docs {
 		list[i] = prepareInsertion(x, doc)
+		list[i].batch = batch
 		x.Note(x.StatementID(i), list[i].doc)
 	}
 	return x.WriteStatements(len(list), ordered, func(x call.Locked, i int, o *call.Outcome) bool { return insertOne(x, &list[i], i, o) })
@@ -115,7 +119,7 @@ func measured(x call.Locked, in *insertion) error {
 			x.Command.Full)
 	}
 	ts := c.Def.Options.Timeseries
-	if in.key, err = ts.KeyOf(in.doc); err == nil {
+	if in.key, err = ts.KeyOf(in.doc, in.batch); err == nil {
 		in.doc = ts.Measurement(in.doc, in.ownID)
 	}
 	return err

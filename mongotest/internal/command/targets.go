@@ -213,8 +213,10 @@ func outDefinition(x *call.Call, t *pipeline.Target, c *store.Collection) (*stor
 
 // fill puts documents into a collection that the command has made.
 func fill(x call.Locked, made *call.Origin, docs [][]byte) error {
+	batch := bson.NewObjectID()
 	for _, doc := range docs {
 		in := prepareInsertion(x.Call, doc)
+		in.batch = batch
 		err := x.Unit(nil, func() error {
 			if err := made.Check(x); err != nil {
 				return err
@@ -357,6 +359,7 @@ func (m *merge) mergeOne(r *merging) error {
 func (m *merge) insert(r *merging) error {
 	if r.insertion.doc == nil {
 		r.insertion = prepareInsertion(m.x.Call, r.doc)
+		r.insertion.batch = bson.NewObjectID()
 	}
 	return insertResult(m.x, &r.insertion, m.notes[0])
 }

@@ -105,6 +105,12 @@ func (v *View) FindBy(ix *Index, h *Hint, f *query.Filter, m *query.Matching, vi
 		list = append(list, r)
 		return true
 	})
+	if ix == nil && v.Exists() && v.Def.Options.Timeseries != nil {
+		buckets := v.Def.Options.Timeseries.buckets(v.records())
+		slices.Reverse(buckets) // each is read forward all the same
+		list = recordsOf(buckets)
+		slices.Reverse(list) // as arrange does it
+	}
 	for _, one := range h.arrange(ix, list) {
 		ok, err := f.MatchWith(one.Doc, m)
 		if err != nil || ok && !visit(one) {

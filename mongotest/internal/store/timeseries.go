@@ -195,13 +195,23 @@ func (ts *Timeseries) indexes(c *collation.Collation) ([]*Index, error) {
 	return []*Index{ix}, err
 }
 
-// KeyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
-func (ts *Timeseries) KeyOf(doc []byte) (string, error) {
+// measurementKey begins the key of a measurement. Behind it stand the id of what was inserted by one command, and its own.
+const measurementKey = "measurement "
+
+// KeyOf is the key under which a measurement is kept: its _id need not be the only one of its kind. Batch is the same for all
+// that one command inserts.
+func (ts *Timeseries) KeyOf(doc []byte, batch bson.ObjectID) (string, error) {
 	if query.Lookup(doc, ts.timeField).Type != bson.TypeDateTime {
 		return "", mongoerr.Errorf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
 	}
 	id := bson.NewObjectID()
-	return "measurement " + string(id[:]), nil
+	return measurementKey + string(batch[:]) + string(id[:]), nil
+}
+
+// sameBatch reports whether two measurements were inserted by one command, by their keys.
+func sameBatch(a, b string) bool {
+	n := len(measurementKey) + len(bson.ObjectID{})
+	return len(a) >= n && len(b) >= n && a[:n] == b[:n]
 }
 
 // Measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,

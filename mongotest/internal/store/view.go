@@ -82,6 +82,9 @@ func (v *View) Scan(visit func(r *Record) bool) {
 	if v.Exists() && v.Def.Options.Clustered != nil {
 		order = v.sortedByID(func([]byte) bool { return true }) // it keeps them so
 	}
+	if v.Exists() && v.Def.Options.Timeseries != nil {
+		order = recordsOf(v.Def.Options.Timeseries.buckets(order))
+	}
 	for _, r := range order {
 		if r.Doc != nil && !visit(r) {
 			return
