@@ -120,7 +120,10 @@ func TestPreserveExpiry(t *testing.T) {
 		{"a replace with it keeps the expiry", func(c *couchbase.Collection) error {
 			return second(c.Replace("a", 1, &couchbase.ReplaceOptions{PreserveExpiry: true}))
 		}, time.Hour},
-		{"a mutate-in without an expiry keeps it", func(c *couchbase.Collection) error { return second(c.MutateIn("a", part, nil)) }, time.Hour},
+		{"a mutate-in without an expiry ends it", func(c *couchbase.Collection) error { return second(c.MutateIn("a", part, nil)) }, 0},
+		{"a mutate-in that preserves it keeps it", func(c *couchbase.Collection) error {
+			return second(c.MutateIn("a", part, &couchbase.MutateInOptions{PreserveExpiry: true}))
+		}, time.Hour},
 		{"a mutate-in with another expiry takes that", func(c *couchbase.Collection) error {
 			return second(c.MutateIn("a", part, &couchbase.MutateInOptions{Expiry: time.Minute}))
 		}, time.Minute},

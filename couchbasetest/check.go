@@ -29,8 +29,10 @@ func (x *exec) check() *Reply {
 		return explained(memd.StatusInvalidArguments, fmt.Sprintf("%v with a key of %d bytes", x.p.Opcode, len(x.p.Key)))
 	case !c.value && len(x.p.Value) > 0:
 		return explained(memd.StatusInvalidArguments, fmt.Sprintf("%v has no value", x.p.Opcode))
-	case !c.write && (x.frames.durable || x.frames.preserve):
-		return explained(memd.StatusInvalidArguments, fmt.Sprintf("%v has no durability and no expiry to preserve", x.p.Opcode))
+	case x.frames.preserve && !c.preserves:
+		return explained(memd.StatusNotSupported, fmt.Sprintf("%v has no expiry to preserve", x.p.Opcode))
+	case !c.write && x.frames.durable:
+		return explained(memd.StatusInvalidArguments, fmt.Sprintf("%v has no durability", x.p.Opcode))
 	}
 	if x.bucket = x.conn.bucket; c.needsBucket() {
 		if x.bucket == nil || x.bucket.dropped {

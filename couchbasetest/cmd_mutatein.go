@@ -119,9 +119,7 @@ func (x *exec) begin(old *store.Document, extras memd.MultiExtras) *mutation {
 	case old == nil || extras.Doc&memd.DocRevive != 0:
 		m.empty, m.next.Deleted, m.next.Value = true, false, []byte("{}")
 	}
-	if old == nil || extras.HasExpiry {
-		m.next.Expiry = x.keptExpiry(old, extras.Expiry)
-	}
+	m.next.Expiry = x.keptExpiry(old, extras.Expiry) // 0 without one, and so the document's ends
 	if extras.HasUserFlags {
 		m.next.Flags = extras.UserFlags
 	}

@@ -28,8 +28,8 @@ func (x *exec) storeValue(old *store.Document) *Reply {
 }
 
 func add(x *exec) *Reply {
-	if x.p.CAS != 0 || x.frames.preserve {
-		return explained(memd.StatusInvalidArguments, "ADD has no CAS and no expiry to preserve")
+	if x.p.CAS != 0 {
+		return explained(memd.StatusInvalidArguments, "ADD has no CAS")
 	}
 	old, status := x.copy.Writable(x.key, 0, x.now)
 	switch {

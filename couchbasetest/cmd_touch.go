@@ -8,8 +8,8 @@ import (
 // touched gives the request's document another expiry.
 func (x *exec) touched() (*store.Document, *Reply) {
 	expiry, err := memd.ParseUint32(x.p.Extras)
-	if err != nil || x.frames.preserve {
-		return nil, explained(memd.StatusInvalidArguments, "TOUCH has no expiry to preserve")
+	if err != nil {
+		return nil, refusal(memd.StatusInvalidArguments)
 	}
 	old, reply := x.existing(memd.StatusKeyNotFound)
 	if reply != nil {

@@ -15,6 +15,7 @@ type command struct {
 	bucket      bool // whether it needs a bucket
 	document    bool // whether its key is a document's
 	write       bool // whether it may change a document
+	preserves   bool // whether it may be told to keep the document's expiry
 	onReplicas  bool // whether it is for replicas
 	onActive    bool // whether it is for the active node too, if it is for replicas
 	// run executes the command with the cluster's mutex held.
@@ -42,21 +43,21 @@ var commands = [256]*command{
 	memd.OpGet:         {extras: sizes(0), key: true, document: true, run: get},
 	memd.OpGetReplica:  {extras: sizes(0), key: true, document: true, onReplicas: true, run: get},
 	memd.OpGetMeta:     {extras: sizes(0, 1), key: true, document: true, run: getMeta},
-	memd.OpSet:         {extras: sizes(8), key: true, value: true, document: true, write: true, run: set},
+	memd.OpSet:         {extras: sizes(8), key: true, value: true, document: true, write: true, preserves: true, run: set},
 	memd.OpAdd:         {extras: sizes(8), key: true, value: true, document: true, write: true, run: add},
-	memd.OpReplace:     {extras: sizes(8), key: true, value: true, document: true, write: true, run: replace},
+	memd.OpReplace:     {extras: sizes(8), key: true, value: true, document: true, write: true, preserves: true, run: replace},
 	memd.OpDelete:      {extras: sizes(0), key: true, document: true, write: true, run: remove},
-	memd.OpAppend:      {extras: sizes(0), key: true, value: true, document: true, write: true, run: appendValue},
-	memd.OpPrepend:     {extras: sizes(0), key: true, value: true, document: true, write: true, run: prependValue},
-	memd.OpIncrement:   {extras: sizes(20), key: true, document: true, write: true, run: increment},
-	memd.OpDecrement:   {extras: sizes(20), key: true, document: true, write: true, run: decrement},
+	memd.OpAppend:      {extras: sizes(0), key: true, value: true, document: true, write: true, preserves: true, run: appendValue},
+	memd.OpPrepend:     {extras: sizes(0), key: true, value: true, document: true, write: true, preserves: true, run: prependValue},
+	memd.OpIncrement:   {extras: sizes(20), key: true, document: true, write: true, preserves: true, run: increment},
+	memd.OpDecrement:   {extras: sizes(20), key: true, document: true, write: true, preserves: true, run: decrement},
 	memd.OpTouch:       {extras: sizes(4), key: true, document: true, write: true, run: touch},
 	memd.OpGetAndTouch: {extras: sizes(4), key: true, document: true, write: true, run: getAndTouch},
 	memd.OpGetLocked:   {extras: sizes(0, 4), key: true, document: true, run: getLocked},
 	memd.OpUnlock:      {extras: sizes(0), key: true, document: true, run: unlock},
 
 	memd.OpSubdocMultiLookup:   {extras: sizes(0, 1), key: true, value: true, document: true, run: lookupIn},
-	memd.OpSubdocMultiMutation: {extras: sizes(0, 1, 4, 5, 8, 9), key: true, value: true, document: true, write: true, run: mutateIn},
+	memd.OpSubdocMultiMutation: {extras: sizes(0, 1, 4, 5, 8, 9), key: true, value: true, document: true, write: true, preserves: true, run: mutateIn},
 
 	memd.OpObserve:      {extras: sizes(0), value: true, bucket: true, onReplicas: true, onActive: true, run: observe},
 	memd.OpObserveSeqno: {extras: sizes(0), value: true, bucket: true, onReplicas: true, onActive: true, run: observeSeqno},
