@@ -1,13 +1,15 @@
 package subjson
 
 import (
+	"errors"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
-// maxDepth is how many components a path may have, and how deep a document may be nested.
+// maxDepth is how deep a document may be nested. The path to what is deepest has one component less, as the document itself has none.
 const maxDepth = 32
 
 // Component is one step of a path: the name of a member, or the index of an element of an array, where -1 is the last.
@@ -20,7 +22,8 @@ type Component struct {
 // Path is a way into a document. The empty one leads to the whole document.
 type Path []Component
 
-// ParsePath reads a path such as a.b[0].`c.d`.
+// ParsePath reads a path such as a.b[0].`c.d`. One dot may also stand before an index and at the end, as in "a.[0]" and "a.": Couchbase's
+// servers read paths with the library subjson, which takes them.
 func ParsePath(text []byte) (Path, memd.Status) {
 	if len(text) > memd.MaxPathLength {
 		return nil, memd.StatusPathTooBig
@@ -28,11 +31,15 @@ func ParsePath(text []byte) (Path, memd.Status) {
 	var path Path
 	others := string(text)
 	for others != "" {
-		c, after, ok := cut(others, len(path) == 0)
+		cut := cutName
+		if others[0] == '[' {
+			cut = cutIndex
+		}
+		c, after, ok := cut(others)
 		if !ok {
 			return nil, memd.StatusPathInvalid
 		}
-		if path = append(path, c); len(path) > maxDepth {
+		if path = append(path, c); len(path) >= maxDepth {
 			return nil, memd.StatusPathTooBig
 		}
 		others = after
@@ -40,58 +47,73 @@ func ParsePath(text []byte) (Path, memd.Status) {
 	return path, memd.StatusSuccess
 }
 
-// cut reads the first component of a path, with the dot before it unless it is the first of all.
-func cut(text string, first bool) (c Component, others string, ok bool) {
-	if text[0] == '[' {
-		return cutIndex(text[1:])
-	}
-	if !first {
-		if text, ok = strings.CutPrefix(text, "."); !ok {
-			return c, "", false
-		}
-	}
-	if strings.HasPrefix(text, "`") {
-		return cutQuoted(text[1:])
-	}
-	end := strings.IndexAny(text, ".[")
-	if end < 0 {
-		end = len(text)
-	}
-	name := text[:end]
-	if name == "" || strings.ContainsAny(name, "`]") {
-		return c, "", false
-	}
-	return Component{Name: name}, text[end:], true
-}
-
+// cutIndex reads an index in brackets, with the dot after it. Empty brackets are the index 0, as subjson has it.
 func cutIndex(text string) (c Component, others string, ok bool) {
-	digits, others, ok := strings.Cut(text, "]")
-	if !ok {
+	digits, others, ok := strings.Cut(text[1:], "]")
+	if !ok || others != "" && others[0] != '.' && others[0] != '[' {
 		return c, "", false
 	}
-	if digits == "-1" {
+	others = strings.TrimPrefix(others, ".")
+	switch digits {
+	case "-1":
 		return Component{Index: -1, IsIndex: true}, others, true
+	case "":
+		return Component{IsIndex: true}, others, true
 	}
 	n, err := strconv.ParseUint(digits, 10, 31)
-	if err != nil {
-		return c, "", false
+	if errors.Is(err, strconv.ErrRange) {
+		n, err = math.MaxInt32, nil // no array is that long
 	}
-	return Component{Index: int(n), IsIndex: true}, others, true
+	return Component{Index: int(n), IsIndex: true}, others, err == nil
 }
 
-// cutQuoted reads a name up to the back-quote that ends it. Two back-quotes stand for one.
-func cutQuoted(text string) (c Component, others string, ok bool) {
-	var name strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "`")
-		if !found {
-			return c, "", false
-		}
-		name.WriteString(before)
-		if !strings.HasPrefix(after, "`") {
-			return Component{Name: name.String()}, after, name.Len() > 0
-		}
-		name.WriteByte('`')
-		text = after[1:]
+// cutName reads the name of a member, with the dot after it.
+func cutName(text string) (c Component, others string, ok bool) {
+	end := nameEnd(text)
+	if end < 0 {
+		return c, "", false
 	}
+	name, ok := unescape(text[:end])
+	return Component{Name: name}, strings.TrimPrefix(text[end:], "."), ok
+}
+
+// nameEnd returns where a name ends: before a dot or a bracket that is not between back-quotes. It returns -1 if the name is not well formed.
+// But for the back-quotes a name is the text of a JSON string.
+func nameEnd(text string) int {
+	quoted, escaped := false, false
+	for i, char := range []byte(text) {
+		switch {
+		case escaped:
+			if strings.IndexByte(`"/\bfnrt`, char) < 0 { // nor a number of a character: subjson has none in paths
+				return -1
+			}
+			escaped = false
+		case char == '\\':
+			escaped = true
+		case char == '"' || char < ' ':
+			return -1
+		case char == '`':
+			quoted = !quoted
+		case quoted:
+		case char == ']':
+			return -1
+		case char == '.' || char == '[':
+			return i
+		}
+	}
+	if quoted || escaped {
+		return -1
+	}
+	return len(text)
+}
+
+// backQuotes takes out single back-quotes. Two of them stand for one.
+var backQuotes = strings.NewReplacer("``", "`", "`", "")
+
+// unescape returns the name that a well-formed text stands for, which must not be empty.
+func unescape(text string) (name string, ok bool) {
+	if len(text) > 1 && text[0] == '`' && text[len(text)-1] == '`' {
+		text = text[1 : len(text)-1]
+	}
+	return unquote([]byte(`"` + backQuotes.Replace(text) + `"`)), text != ""
 }

@@ -1,6 +1,7 @@
 package subjson
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
@@ -121,7 +122,11 @@ func unquote(quoted []byte) string {
 	return s
 }
 
+// quote returns a name as JSON, in which "<" stays as it is: servers do not escape it.
 func quote(name string) []byte {
-	b, _ := json.Marshal(name)
-	return b
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(name)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -27,19 +27,67 @@ func TestPathsAreChecked(t *testing.T) {
 		"a[-1]":                        0,
 		"`a.b`.c":                      0,
 		"`a``b`":                       0,
+		"a.[1]":                        0,
+		"a.":                           0,
+		"a[1].":                        0,
+		"a[1].[2]":                     0,
+		"[0].":                         0,
+		"a[]":                          0,
+		"a[4294967296]":                0,
+		"a[18446744073709551616]":      0,
+		"a`.`b":                        0,
+		"a``":                          0,
+		`a\"b`:                         0,
+		strings.Repeat("[0]", 31):      0,
 		"a..b":                         memd.StatusPathInvalid,
+		"a..":                          memd.StatusPathInvalid,
+		"a[1]..b":                      memd.StatusPathInvalid,
+		"a[1]..":                       memd.StatusPathInvalid,
+		"a[1]b":                        memd.StatusPathInvalid,
+		".":                            memd.StatusPathInvalid,
+		".[1]":                         memd.StatusPathInvalid,
 		".a":                           memd.StatusPathInvalid,
-		"a.":                           memd.StatusPathInvalid,
+		"a[+1]":                        memd.StatusPathInvalid,
+		"``":                           memd.StatusPathInvalid,
+		`a"b`:                          memd.StatusPathInvalid,
+		`a\`:                           memd.StatusPathInvalid,
+		`a\u0041`:                      memd.StatusPathInvalid,
+		"a\n":                          memd.StatusPathInvalid,
 		"a[":                           memd.StatusPathInvalid,
 		"a[x]":                         memd.StatusPathInvalid,
 		"a[-2]":                        memd.StatusPathInvalid,
 		"`a":                           memd.StatusPathInvalid,
 		"a]":                           memd.StatusPathInvalid,
 		strings.Repeat("a", 1025):      memd.StatusPathTooBig,
-		strings.Repeat("a.", 32) + "a": memd.StatusPathTooBig,
+		strings.Repeat("a.", 31) + "a": memd.StatusPathTooBig,
+		strings.Repeat("[0]", 32):      memd.StatusPathTooBig,
 	} {
 		if _, status := subjson.ParsePath([]byte(text)); status != want {
 			t.Errorf("the path %q: %v, want %v", text, status, want)
+		}
+	}
+}
+
+func TestPathsLeadWhereTheServersOnesDo(t *testing.T) {
+	doc := []byte(`{"array":[0,[10,11],{"b":12}],"a.b":1,"tick` + "`" + `":2,"quote\"":3,"<":4}`)
+	for text, want := range map[string]string{
+		"array.[1]":      "[10,11]",
+		"array.[1].":     "[10,11]",
+		"array[1].":      "[10,11]",
+		"array[1].[0]":   "10",
+		"array.[-1].b":   "12",
+		"array[2].b.":    "12",
+		"array[]":        "0",
+		"`a.b`.":         "1",
+		"a`.`b":          "1",
+		"tick``":         "2",
+		"`tick```":       "2",
+		`quote\"`:        "3",
+		"<":              "4",
+		"array.[1].[00]": "10",
+	} {
+		if got, status := subjson.Get(doc, path(t, text)); status != 0 || string(got) != want {
+			t.Errorf("at %q is %s, %v; want %s", text, got, status, want)
 		}
 	}
 }
@@ -76,6 +124,8 @@ func TestChanges(t *testing.T) {
 	}{
 		{"insert into an empty object", insert(false), `{}`, "a", "1", `{"a":1}`, 0},
 		{"insert keeps the white space", insert(false), "{ \"a\" : 1 }", "b", "2", "{ \"a\" : 1,\"b\":2 }", 0},
+		{"insert by a path with a dot at the end", insert(false), `{}`, "a.", "1", `{"a":1}`, 0},
+		{"insert by a name that JSON escapes", insert(false), `{}`, `a\"<b`, "1", `{"a\"<b":1}`, 0},
 		{"insert of what exists", insert(false), `{"a":1}`, "a", "2", "", memd.StatusPathExists},
 		{"insert without parents", insert(false), `{}`, "a.b", "1", "", memd.StatusPathNotFound},
 		{"insert with parents", insert(true), `{"x":0}`, "a.b.c", "1", `{"x":0,"a":{"b":{"c":1}}}`, 0},
@@ -90,6 +140,9 @@ func TestChanges(t *testing.T) {
 		{"remove of the only member", remove, `{"a":1}`, "a", "", `{}`, 0},
 		{"remove of the first member", remove, `{"a":1,"b":2}`, "a", "", `{"b":2}`, 0},
 		{"remove of the last element", remove, `[1,2,3]`, "[-1]", "", `[1,2]`, 0},
+		{"remove of an element after a dot", remove, `{"a":[1,2]}`, "a.[0]", "", `{"a":[2]}`, 0},
+		{"insert an element after a dot", subjson.ArrayInsert, `{"a":[1,3]}`, "a.[1]", `2`, `{"a":[1,2,3]}`, 0},
+		{"append to an array before a dot", pushLast(false), `{"a":[1]}`, "a.", `2`, `{"a":[1,2]}`, 0},
 		{"remove of all", remove, `[1]`, "", "", "", memd.StatusPathInvalid},
 		{"append to the document", pushLast(false), `[]`, "", "1,2", `[1,2]`, 0},
 		{"append to an array", pushLast(false), `{"a":[1]}`, "a", `"x"`, `{"a":[1,"x"]}`, 0},
