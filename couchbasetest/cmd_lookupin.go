@@ -15,15 +15,9 @@ func lookupIn(x *exec) *Reply {
 	if len(x.p.Extras) == 1 {
 		flags = memd.DocFlags(x.p.Extras[0])
 	}
-	specs, status := readSpecs(x.value, memd.CutLookup)
-	if status == memd.StatusSuccess {
-		status = checkXattrs(specs)
-	}
-	if flags&^(memd.DocAccessDeleted|memd.DocReplicaRead) != 0 {
-		status = memd.StatusInvalidArguments
-	}
-	if status != memd.StatusSuccess {
-		return refusal(status)
+	specs, reply := x.readParts(memd.CutLookup, lookupParts, flags)
+	if reply != nil {
+		return reply
 	}
 	if !x.copy.Readable(x.key) {
 		return x.refuse(memd.StatusSyncWriteReCommit)
@@ -58,50 +52,6 @@ func (x *exec) lookUp(d *store.Document, specs []memd.Spec) *Reply {
 	return reply
 }
 
-// readSpecs reads the parts of a sub-document command.
-func readSpecs(value []byte, cut func([]byte) (memd.Spec, []byte, error)) ([]memd.Spec, memd.Status) {
-	var specs []memd.Spec
-	for len(value) > 0 {
-		s, others, err := cut(value)
-		switch {
-		case err != nil:
-			return nil, memd.StatusInvalidArguments
-		case len(specs) == memd.MaxSpecs:
-			return nil, memd.StatusBadCombination
-		}
-		specs, value = append(specs, s), others
-	}
-	if specs == nil {
-		return nil, memd.StatusInvalidArguments
-	}
-	return specs, memd.StatusSuccess
-}
-
-// checkXattrs checks that the parts about extended attributes come first, and are about one attribute besides the virtual ones.
-func checkXattrs(specs []memd.Spec) memd.Status {
-	name := ""
-	for i, s := range specs {
-		if s.Flags&memd.SpecXattr == 0 {
-			continue
-		}
-		if i > 0 && specs[i-1].Flags&memd.SpecXattr == 0 {
-			return memd.StatusXattrOrder
-		}
-		path, status := subjson.ParsePath(s.Path)
-		if status != memd.StatusSuccess || len(path) == 0 || path[0].IsIndex || len(path[0].Name) > 16 {
-			return memd.StatusXattrInvalid
-		}
-		switch first := path[0].Name; {
-		case strings.HasPrefix(first, "$"):
-		case name != "" && name != first:
-			return memd.StatusXattrKeyCombination
-		default:
-			name = first
-		}
-	}
-	return memd.StatusSuccess
-}
-
 // view is a document while parts of it are read.
 type view struct {
 	exec     *exec
@@ -116,17 +66,13 @@ func (v *view) read(s memd.Spec) ([]byte, memd.Status) {
 		return nil, status
 	}
 	if s.Op == memd.OpGet {
-		return v.whole(s, path)
+		return v.whole()
 	}
 	text, status := v.text(s, path)
 	if status != memd.StatusSuccess {
 		return nil, status
 	}
-	read := reads[s.Op]
-	if read == nil || s.Op == memd.OpSubdocGet && len(path) == 0 {
-		return nil, memd.StatusInvalidArguments
-	}
-	return read(text, path)
+	return reads[s.Op](text, path)
 }
 
 // reads are the parts of look-ups, but for the whole document, by opcode.
@@ -146,11 +92,8 @@ var reads = map[memd.Opcode]func(text []byte, path subjson.Path) ([]byte, memd.S
 }
 
 // whole returns the value of the document.
-func (v *view) whole(s memd.Spec, path subjson.Path) ([]byte, memd.Status) {
-	switch {
-	case len(path) > 0 || s.Flags != 0:
-		return nil, memd.StatusInvalidArguments
-	case v.document.Deleted:
+func (v *view) whole() ([]byte, memd.Status) {
+	if v.document.Deleted {
 		return nil, memd.StatusKeyNotFound
 	}
 	return v.document.Value, memd.StatusSuccess

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
-	"strings"
 
 	"github.com/holdfast-db/holdfast/couchbasetest/internal/store"
 	"github.com/holdfast-db/holdfast/couchbasetest/internal/subjson"
@@ -17,15 +16,12 @@ func mutateIn(x *exec) *Reply {
 	if err != nil {
 		return refusal(memd.StatusInvalidArguments)
 	}
-	specs, status := readSpecs(x.value, memd.CutMutation)
-	if status == memd.StatusSuccess {
-		status = checkXattrs(specs)
+	if reply := checkDocFlags(extras.Doc, x.p.CAS); reply != nil {
+		return reply
 	}
-	if status == memd.StatusSuccess {
-		status = checkDocFlags(extras.Doc, x.p.CAS)
-	}
-	if status != memd.StatusSuccess {
-		return refusal(status)
+	specs, reply := x.readParts(memd.CutMutation, mutationParts, extras.Doc)
+	if reply != nil {
+		return reply
 	}
 	old, status := x.toMutate(extras.Doc)
 	if status != memd.StatusSuccess {
@@ -34,15 +30,24 @@ func mutateIn(x *exec) *Reply {
 	return x.mutate(old, extras, specs)
 }
 
-func checkDocFlags(f memd.DocFlags, cas uint64) memd.Status {
+func checkDocFlags(f memd.DocFlags, cas uint64) *Reply {
 	has := func(flags memd.DocFlags) bool { return f&flags == flags }
+	var why string
 	switch {
-	case has(memd.DocUpsert | memd.DocInsert), has(memd.DocCreateAsDeleted | memd.DocRevive),
-		has(memd.DocCreateAsDeleted) && f&(memd.DocUpsert|memd.DocInsert) == 0,
-		has(memd.DocInsert) && cas != 0, has(memd.DocReplicaRead):
-		return memd.StatusInvalidArguments
+	case has(memd.DocUpsert | memd.DocInsert):
+		why = "a document is not both made and made or replaced"
+	case has(memd.DocInsert) && cas != 0:
+		why = "a new document has no CAS"
+	case has(memd.DocCreateAsDeleted) && f&(memd.DocUpsert|memd.DocInsert) == 0:
+		why = "a deleted document that is created must be one that may be made"
+	case has(memd.DocRevive | memd.DocCreateAsDeleted):
+		why = "a document is not both revived and created as deleted"
+	case has(memd.DocRevive) && !has(memd.DocAccessDeleted):
+		why = "a document that is revived must be one that may be deleted"
+	default:
+		return nil
 	}
-	return memd.StatusSuccess
+	return explained(memd.StatusInvalidArguments, why)
 }
 
 // toMutate returns the document that is to be changed, nil for a new one, or the status that refuses the change.
@@ -74,6 +79,9 @@ func (x *exec) mutate(old *store.Document, extras memd.MultiExtras, specs []memd
 	m := x.begin(old, extras)
 	reply := &Reply{}
 	for i, s := range specs {
+		if extras.Doc&(memd.DocUpsert|memd.DocInsert) != 0 { // what may make a document may make the parents of its parts
+			s.Flags |= memd.SpecCreatePath
+		}
 		value, status := m.apply(s)
 		if status != memd.StatusSuccess {
 			failure := memd.StatusMultiFailure
@@ -95,12 +103,14 @@ func (x *exec) mutate(old *store.Document, extras memd.MultiExtras, specs []memd
 
 // mutation is a document while parts of it are changed.
 type mutation struct {
-	exec    *exec
-	next    *store.Document
-	seqno   uint64
-	xattrs  []byte // always an object
-	empty   bool   // the document is new, and none of its value is there yet
-	removed bool   // by a part of the mutation
+	exec     *exec
+	before   store.Document // what the macros about the document show
+	next     *store.Document
+	seqno    uint64
+	xattrs   []byte // always an object
+	checksum []byte // what stands in xattrs for the checksum of the value, nil if nothing does
+	empty    bool   // the document is new, and none of its value is there yet
+	removed  bool   // by a part of the mutation
 }
 
 func (x *exec) begin(old *store.Document, extras memd.MultiExtras) *mutation {
@@ -123,16 +133,20 @@ func (x *exec) begin(old *store.Document, extras memd.MultiExtras) *mutation {
 	if extras.HasUserFlags {
 		m.next.Flags = extras.UserFlags
 	}
+	if m.before = (store.Document{Value: m.next.Value}); old != nil {
+		m.before = *old
+	}
 	return m
 }
 
 // apply changes a part, and returns the value that the client gets for it, nil if none.
 func (m *mutation) apply(s memd.Spec) ([]byte, memd.Status) {
-	if s.Flags&memd.SpecXattr != 0 {
+	switch {
+	case s.Flags&memd.SpecXattr != 0:
 		return m.applyXattr(s)
-	}
-	if s.Op == memd.OpSet || s.Op == memd.OpAdd || s.Op == memd.OpDelete {
-		return nil, m.applyWhole(s)
+	case mutationParts[s.Op].whole:
+		m.applyWhole(s)
+		return nil, memd.StatusSuccess
 	}
 	if m.next.Deleted {
 		return nil, memd.StatusDeletedHasNoValue
@@ -154,31 +168,20 @@ func (m *mutation) apply(s memd.Spec) ([]byte, memd.Status) {
 }
 
 // applyWhole stores or deletes the whole value.
-func (m *mutation) applyWhole(s memd.Spec) memd.Status {
-	switch {
-	case len(s.Path) > 0 || s.Flags&^memd.SpecCreatePath != 0:
-		return memd.StatusInvalidArguments
-	case s.Op == memd.OpAdd && !m.empty:
-		return memd.StatusKeyExists
-	case s.Op == memd.OpDelete:
+func (m *mutation) applyWhole(s memd.Spec) {
+	if s.Op == memd.OpDelete {
 		m.removed = true
 		m.next.Value, m.next.DataType, m.next.Deleted, m.next.Expiry = nil, 0, true, 0
-		return memd.StatusSuccess
+		return
 	}
 	m.empty, m.next.Value, m.next.Deleted = false, bytes.Clone(s.Value), false
-	return memd.StatusSuccess
 }
 
 func (m *mutation) applyXattr(s memd.Spec) ([]byte, memd.Status) {
-	path, status := subjson.ParsePath(s.Path)
-	switch {
-	case status != memd.StatusSuccess:
-		return nil, status
-	case strings.HasPrefix(path[0].Name, "$"):
-		return nil, memd.StatusXattrCannotModify
-	}
 	value := s.Value
-	if s.Flags&memd.SpecExpandMacros != 0 {
+	switch {
+	case s.Flags&memd.SpecExpandMacros != 0:
+		var status memd.Status
 		if value, status = m.expand(value); status != memd.StatusSuccess {
 			return nil, status
 		}
@@ -188,35 +191,6 @@ func (m *mutation) applyXattr(s memd.Spec) ([]byte, memd.Status) {
 		m.xattrs = changed
 	}
 	return result, status
-}
-
-const checksumMacro = `"${Mutation.value_crc32c}"`
-
-// expand returns what a macro stands for. The checksum of the value is only known at the end.
-func (m *mutation) expand(value []byte) ([]byte, memd.Status) {
-	switch text := string(value); text {
-	case `"${Mutation.CAS}"`:
-		var cas [8]byte
-		for i := range cas {
-			cas[i] = byte(m.next.CAS >> (8 * i)) // the lowest byte first
-		}
-		return fmt.Appendf(nil, `"0x%x"`, cas), memd.StatusSuccess
-	case `"${Mutation.seqno}"`:
-		return fmt.Appendf(nil, `"%#016x"`, m.seqno), memd.StatusSuccess
-	case checksumMacro:
-		return value, memd.StatusSuccess
-	default:
-		name, isMacro := strings.CutPrefix(strings.TrimSuffix(text, `}"`), `"${$document`)
-		path, status := subjson.ParsePath([]byte("$document" + name))
-		if !isMacro || status != memd.StatusSuccess {
-			return nil, memd.StatusXattrUnknownMacro
-		}
-		expanded, status := subjson.Get(m.exec.virtualXattrs(m.next), path)
-		if status != memd.StatusSuccess {
-			return nil, memd.StatusXattrUnknownVMacro
-		}
-		return expanded, memd.StatusSuccess
-	}
 }
 
 // finish returns the changed document.
@@ -232,8 +206,10 @@ func (m *mutation) finish() *store.Document {
 	if !d.Deleted {
 		d.DataType = dataTypeOf(d.Value)
 	}
-	checksum := fmt.Appendf(nil, `"%#08x"`, crc32.Checksum(d.Value, castagnoli))
-	d.Xattrs = bytes.ReplaceAll(m.xattrs, []byte(checksumMacro), checksum)
+	d.Xattrs = m.xattrs
+	if m.checksum != nil {
+		d.Xattrs = bytes.ReplaceAll(d.Xattrs, m.checksum, fmt.Appendf(nil, `"%#08x"`, crc32.Checksum(d.Value, castagnoli)))
+	}
 	if names, _ := membersOf(d.Xattrs); len(names) == 0 {
 		d.Xattrs = nil
 	}
@@ -275,10 +251,6 @@ func edit(text []byte, s memd.Spec, value []byte) (changed, result []byte, statu
 	if s.Op == memd.OpSubdocCounter {
 		return subjson.Counter(text, path, value, parents)
 	}
-	change := edits[s.Op]
-	if change == nil {
-		return nil, nil, memd.StatusInvalidArguments
-	}
-	changed, status = change(text, path, value, parents)
+	changed, status = edits[s.Op](text, path, value, parents)
 	return changed, nil, status
 }

@@ -103,10 +103,13 @@ func (p *profile) bucketCapabilities(ephemeral bool) []string {
 		list = append(list, "collections")
 	}
 	if p.atLeast(7, 1) {
-		list = append(list, "preserveExpiry", "querySystemCollection")
+		list = append(list, "subdoc.DocumentMacroSupport")
+	}
+	if p.atLeast(7, 2) {
+		list = append(list, "subdoc.ReviveDocument", "dcp.IgnorePurgedTombstones")
 	}
 	if p.atLeast(7, 6) {
-		list = append(list, "subdoc.ReplicaRead", "subdoc.DocumentMacroSupport", "subdoc.ReviveDocument", "dcp.IgnorePurgedTombstones")
+		list = append(list, "preserveExpiry", "querySystemCollection", "subdoc.ReplicaRead")
 	}
 	return list
 }
