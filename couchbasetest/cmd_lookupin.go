@@ -72,7 +72,11 @@ func (v *view) read(s memd.Spec) ([]byte, memd.Status) {
 	if status != memd.StatusSuccess {
 		return nil, status
 	}
-	return reads[s.Op](text, path)
+	value, status := reads[s.Op](text, path)
+	if status == memd.StatusSuccess && s.Flags&memd.SpecBinaryValue != 0 {
+		return decodeBinary(value)
+	}
+	return value, status
 }
 
 // reads are the parts of look-ups, but for the whole document, by opcode.

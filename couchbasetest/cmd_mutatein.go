@@ -94,6 +94,9 @@ func (x *exec) mutate(old *store.Document, extras memd.MultiExtras, specs []memd
 			reply.Value = memd.AppendMutationResult(reply.Value, memd.SpecResult{Index: i, Value: value})
 		}
 	}
+	if m.next.Deleted && len(m.next.Value) > 0 {
+		return refusal(memd.StatusDeletedHasNoValue)
+	}
 	reply = x.put(m.finish(), reply)
 	if reply.Status == memd.StatusSuccess && m.next.Deleted && !m.removed {
 		reply.Status = memd.StatusSuccessDeleted
@@ -142,6 +145,8 @@ func (x *exec) begin(old *store.Document, extras memd.MultiExtras) *mutation {
 // apply changes a part, and returns the value that the client gets for it, nil if none.
 func (m *mutation) apply(s memd.Spec) ([]byte, memd.Status) {
 	switch {
+	case s.Op == memd.OpSubdocReplaceBody:
+		return nil, m.replaceBody(s)
 	case s.Flags&memd.SpecXattr != 0:
 		return m.applyXattr(s)
 	case mutationParts[s.Op].whole:
@@ -185,6 +190,8 @@ func (m *mutation) applyXattr(s memd.Spec) ([]byte, memd.Status) {
 		if value, status = m.expand(value); status != memd.StatusSuccess {
 			return nil, status
 		}
+	case s.Flags&memd.SpecBinaryValue != 0:
+		value = encodeBinary(value)
 	}
 	changed, result, status := edit(m.xattrs, s, value)
 	if status == memd.StatusSuccess {

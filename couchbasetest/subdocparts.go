@@ -16,6 +16,7 @@ type part struct {
 	value bool           // it has a value
 	root  bool           // its path may be empty
 	whole bool           // it is about the whole document: it has no path
+	xattr bool           // it is about an extended attribute only
 }
 
 const (
@@ -26,7 +27,7 @@ const (
 
 var lookupParts = map[memd.Opcode]part{
 	memd.OpGet:            {doc: reading, root: true, whole: true},
-	memd.OpSubdocGet:      {flags: memd.SpecXattr, doc: reading},
+	memd.OpSubdocGet:      {flags: memd.SpecXattr | memd.SpecBinaryValue, doc: reading},
 	memd.OpSubdocExists:   {flags: memd.SpecXattr, doc: reading},
 	memd.OpSubdocGetCount: {flags: memd.SpecXattr, doc: reading, root: true},
 }
@@ -43,11 +44,12 @@ var mutationParts = map[memd.Opcode]part{
 	memd.OpSubdocArrayInsert:    {flags: ofArrays &^ memd.SpecCreatePath, doc: creating &^ memd.DocUpsert, value: true},
 	memd.OpSubdocArrayAddUnique: {flags: ofArrays &^ memd.SpecExpandMacros, doc: creating, value: true, root: true},
 	memd.OpSubdocCounter:        {flags: ofArrays &^ memd.SpecExpandMacros, doc: creating, value: true},
+	memd.OpSubdocReplaceBody:    {flags: memd.SpecXattr | memd.SpecBinaryValue, doc: onDeleted, xattr: true},
 }
 
 const (
 	ofArrays  = memd.SpecCreatePath | memd.SpecXattr | memd.SpecExpandMacros
-	ofMembers = ofArrays
+	ofMembers = ofArrays | memd.SpecBinaryValue
 )
 
 // readParts reads the parts of a sub-document command, and returns the reply that refuses them, nil if they are as the rules say.
@@ -77,9 +79,13 @@ func (x *exec) readParts(cut func([]byte) (memd.Spec, []byte, error), rules map[
 
 // checkPart returns the reply that refuses one part, nil if it is as the rules say.
 func (x *exec) checkPart(s memd.Spec, rules map[memd.Opcode]part, doc memd.DocFlags) *Reply {
+	p := x.cluster.profile
 	rule, known := rules[s.Op]
-	if !known {
+	if !known || s.Op == memd.OpSubdocReplaceBody && !p.atLeast(7, 1) {
 		return explained(memd.StatusBadCombination, fmt.Sprintf("%v is not a part of %v", s.Op, x.p.Opcode))
+	}
+	if !p.atLeast(8, 0) {
+		rule.flags &^= memd.SpecBinaryValue
 	}
 	if why := rule.check(s, doc); why != "" {
 		return explained(memd.StatusInvalidArguments, fmt.Sprintf("%v: %s", s.Op, why))
@@ -96,6 +102,8 @@ func (r part) check(s memd.Spec, doc memd.DocFlags) string {
 	switch {
 	case s.Flags&^r.flags != 0:
 		return fmt.Sprintf("it cannot have the flags %#x", byte(s.Flags))
+	case r.xattr && !isXattr:
+		return "it must be about an extended attribute"
 	case doc&^r.doc != 0:
 		return fmt.Sprintf("the command cannot have the document flags %#x with it", byte(doc))
 	case len(s.Path) > memd.MaxPathLength:
@@ -112,9 +120,9 @@ func (r part) check(s memd.Spec, doc memd.DocFlags) string {
 
 // checkXattr checks what a part says of an extended attribute.
 func (x *exec) checkXattr(s memd.Spec) memd.Status {
-	const macros = memd.SpecExpandMacros
-	if s.Flags&memd.SpecXattr == 0 {
-		if s.Flags&macros != 0 {
+	const macros, binary = memd.SpecExpandMacros, memd.SpecBinaryValue
+	if s.Flags&memd.SpecXattr == 0 || s.Flags&(macros|binary) == macros|binary {
+		if s.Flags&(macros|binary) != 0 {
 			return memd.StatusXattrFlagCombination
 		}
 		return memd.StatusSuccess

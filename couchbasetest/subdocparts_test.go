@@ -12,7 +12,7 @@ import (
 // TestPartsThatServersRefuse has a row for each rule of the parts of a sub-document command, which kv_engine has in the traits and in the
 // validators of these commands: a command with a wrong part is refused as a whole.
 func TestPartsThatServersRefuse(t *testing.T) {
-	const macros, parents = memd.SpecExpandMacros, memd.SpecCreatePath
+	const macros, binary, parents = memd.SpecExpandMacros, memd.SpecBinaryValue, memd.SpecCreatePath
 	const invalid, cas = memd.StatusInvalidArguments, `"${Mutation.CAS}"`
 	x, y := spec(memd.OpSubdocGet, xattr, "x", ""), spec(memd.OpSubdocGet, xattr, "y", "")
 	upsert, remove := spec(memd.OpSubdocDictSet, 0, "a", "1"), spec(memd.OpDelete, 0, "", "")
@@ -36,6 +36,10 @@ func TestPartsThatServersRefuse(t *testing.T) {
 		{"a value around a macro", "", mutate(0, spec(memd.OpSubdocDictSet, xattr|macros, "x", `[`+cas+`]`)), memd.StatusXattrUnknownMacro},
 		{"a field that $document lacks", "", mutate(0, spec(memd.OpSubdocDictSet, xattr|macros, "x", `"${$document.none}"`)), memd.StatusMultiFailure},
 		{"a checksum is no macro of $document", "", mutate(0, spec(memd.OpSubdocDictSet, xattr|macros, "x", `"${$document.value_crc32c}"`)), memd.StatusMultiFailure},
+		{"a binary value is for attributes only", "", mutate(0, spec(memd.OpSubdocDictSet, binary, "a", "1")), memd.StatusXattrFlagCombination},
+		{"a binary value is no macro", "", mutate(0, spec(memd.OpSubdocDictSet, xattr|binary|macros, "x", cas)), memd.StatusXattrFlagCombination},
+		{"an array has no binary value", "", mutate(0, spec(memd.OpSubdocArrayPushLast, xattr|binary|parents, "x", "1")), invalid},
+		{"7.6 has no binary values", "7.6", mutate(0, spec(memd.OpSubdocDictSet, xattr|binary, "x", "1")), invalid},
 		{"a virtual attribute is read only", "", mutate(0, spec(memd.OpSubdocDictSet, xattr, "$document.CAS", "1")), memd.StatusXattrCannotModify},
 		{"a replacement makes no parents", "", mutate(0, spec(memd.OpSubdocReplace, parents, "a", "1")), invalid},
 		{"a replacement makes no document", "", mutate(memd.DocUpsert, spec(memd.OpSubdocReplace, 0, "a", "1")), invalid},

@@ -34,9 +34,12 @@ var since = []struct {
 	{[2]int{6, 5}, []memd.Feature{memd.FeatureFlexibleRequests, memd.FeatureDurability, memd.FeatureVirtualXattrs}},
 	{[2]int{6, 6}, []memd.Feature{memd.FeatureCreateAsDeleted}},
 	{[2]int{7, 0}, []memd.Feature{memd.FeatureCollections, memd.FeaturePreserveExpiry, memd.FeatureDocumentMacros}},
+	{[2]int{7, 1}, []memd.Feature{memd.FeatureReplaceBodyWithXattr}},
 	{[2]int{7, 6}, []memd.Feature{
 		memd.FeatureSnappyEverywhere, memd.FeatureReplicaLookup, memd.FeatureKnownMapVersion, memd.FeatureDedupeMaps, memd.FeatureBriefMapPush,
+		memd.FeatureManyXattrs,
 	}},
+	{[2]int{8, 0}, []memd.Feature{memd.FeatureBinaryXattrs}},
 }
 
 // profileOf returns the profile of a version of 5.0 or newer.
@@ -103,13 +106,16 @@ func (p *profile) bucketCapabilities(ephemeral bool) []string {
 		list = append(list, "collections")
 	}
 	if p.atLeast(7, 1) {
-		list = append(list, "subdoc.DocumentMacroSupport")
+		list = append(list, "subdoc.ReplaceBodyWithXattr", "subdoc.DocumentMacroSupport")
 	}
 	if p.atLeast(7, 2) {
 		list = append(list, "subdoc.ReviveDocument", "dcp.IgnorePurgedTombstones")
 	}
 	if p.atLeast(7, 6) {
 		list = append(list, "preserveExpiry", "querySystemCollection", "subdoc.ReplicaRead")
+	}
+	if p.atLeast(8, 0) {
+		list = append(list, "subdoc.BinaryXattr", "subdoc.AccessDeleted")
 	}
 	return list
 }

@@ -38,6 +38,8 @@ const (
 	FeatureKnownMapVersion      Feature = 0x1d
 	FeatureDedupeMaps           Feature = 0x1e // a refusal 07 has no map that the connection was told already
 	FeatureBriefMapPush         Feature = 0x1f
+	FeatureManyXattrs           Feature = 0x20 // parts of one command may be about several extended attributes
+	FeatureBinaryXattrs         Feature = 0x21
 )
 
 // AppendFeatures writes the features as the value of HELLO, of a client or of a server.

@@ -43,7 +43,7 @@ func TestWhichCommandsHaveACollection(t *testing.T) {
 		OpGet, OpSet, OpAdd, OpReplace, OpDelete, OpIncrement, OpDecrement, OpAppend, OpPrepend, OpTouch, OpGetAndTouch, OpGetReplica,
 		OpGetLocked, OpUnlock, OpGetMeta, OpSubdocGet, OpSubdocExists, OpSubdocDictAdd, OpSubdocDictSet, OpSubdocDelete, OpSubdocReplace,
 		OpSubdocArrayPushLast, OpSubdocArrayPushFirst, OpSubdocArrayInsert, OpSubdocArrayAddUnique, OpSubdocCounter, OpSubdocMultiLookup,
-		OpSubdocMultiMutation, OpSubdocGetCount,
+		OpSubdocMultiMutation, OpSubdocGetCount, OpSubdocReplaceBody,
 	} {
 		in[o] = true
 	}

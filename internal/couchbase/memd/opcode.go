@@ -50,6 +50,7 @@ const (
 	OpSubdocMultiLookup    Opcode = 0xd0
 	OpSubdocMultiMutation  Opcode = 0xd1
 	OpSubdocGetCount       Opcode = 0xd2
+	OpSubdocReplaceBody    Opcode = 0xd3 // with an extended attribute
 	OpGetErrorMap          Opcode = 0xfe
 )
 
@@ -67,7 +68,8 @@ var opcodeNames = map[Opcode]string{
 	OpSubdocDelete: "SUBDOC_DELETE", OpSubdocReplace: "SUBDOC_REPLACE", OpSubdocArrayPushLast: "SUBDOC_ARRAY_PUSH_LAST",
 	OpSubdocArrayPushFirst: "SUBDOC_ARRAY_PUSH_FIRST", OpSubdocArrayInsert: "SUBDOC_ARRAY_INSERT",
 	OpSubdocArrayAddUnique: "SUBDOC_ARRAY_ADD_UNIQUE", OpSubdocCounter: "SUBDOC_COUNTER", OpSubdocMultiLookup: "SUBDOC_MULTI_LOOKUP",
-	OpSubdocMultiMutation: "SUBDOC_MULTI_MUTATION", OpSubdocGetCount: "SUBDOC_GET_COUNT", OpGetErrorMap: "GET_ERROR_MAP",
+	OpSubdocMultiMutation: "SUBDOC_MULTI_MUTATION", OpSubdocGetCount: "SUBDOC_GET_COUNT",
+	OpSubdocReplaceBody: "SUBDOC_REPLACE_BODY_WITH_XATTR", OpGetErrorMap: "GET_ERROR_MAP",
 }
 
 // String returns the name of a client's command.
@@ -83,7 +85,7 @@ func (o Opcode) InCollection() bool {
 	switch {
 	case o <= OpDecrement, o == OpAppend, o == OpPrepend, o == OpTouch, o == OpGetAndTouch, o == OpGetReplica, o == OpGetLocked, o == OpUnlock,
 		o == OpGetMeta, o == 0xa2, o == 0xa8, // 0xa2 and 0xa8 set and delete with metadata
-		o >= OpSubdocGet && o <= OpSubdocGetCount:
+		o >= OpSubdocGet && o <= OpSubdocReplaceBody:
 		return true
 	}
 	return false
