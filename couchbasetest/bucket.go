@@ -79,7 +79,7 @@ func (c *Cluster) create(b Bucket, shown httpapi.Bucket) error {
 }
 
 func (c *Cluster) createLocked(settings Bucket, shown httpapi.Bucket) {
-	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest()}
+	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(shown.HistoryDefault)}
 	b.showLocked(shown)
 	for _, n := range c.nodes {
 		if n.member {

@@ -22,7 +22,8 @@ func (m management) Identity() httpapi.Identity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return httpapi.Identity{
-		UUID: m.uuid, Name: m.name, Version: m.profile.version + "-1000-enterprise", SharedPreparedStatements: m.profile.atLeast(6, 5),
+		UUID: m.uuid, Name: m.name, Version: m.profile.version + "-1000-enterprise", Release: m.profile.number,
+		SharedPreparedStatements: m.profile.atLeast(6, 5),
 	}
 }
 
@@ -179,7 +180,11 @@ func (m management) Manifest(name string) (httpapi.Manifest, error) {
 	for _, s := range b.manifest.scopes {
 		list := []httpapi.Collection{}
 		for _, c := range s.collections {
-			list = append(list, httpapi.Collection{Name: c.Name, UID: uint64(c.id), MaxExpiry: c.MaxExpiry, History: c.History})
+			shown := httpapi.Collection{Name: c.Name, UID: uint64(c.id), MaxExpiry: c.MaxExpiry, History: c.History}
+			if c.MaxExpiry < 0 {
+				shown.MaxExpiry = -time.Second // whatever below zero it is
+			}
+			list = append(list, shown)
 		}
 		shown.Scopes = append(shown.Scopes, httpapi.Scope{Name: s.name, UID: uint64(s.id), Collections: list})
 	}

@@ -16,7 +16,7 @@ type Collection struct {
 	Name string
 	// MaxExpiry is the longest time that a document lives. 0: the bucket's holds; below 0: documents live for ever.
 	MaxExpiry time.Duration
-	// History is whether old versions are kept; nil: as the bucket says. It is only kept and shown.
+	// History is whether old versions are kept; nil: as the bucket says now. It is only kept and shown.
 	History *bool
 }
 
@@ -38,10 +38,13 @@ type collection struct {
 	id uint32
 }
 
-func newManifest() manifest {
-	return manifest{nextID: firstUsersCollection, scopes: []*scope{{
-		name: defaultName, collections: []*collection{{Collection: Collection{Name: defaultName}}},
-	}}}
+// newManifest returns the manifest of a new bucket. Its collection says something of its history only if it has one.
+func newManifest(history bool) manifest {
+	first := &collection{Collection: Collection{Name: defaultName}}
+	if history {
+		first.History = &history
+	}
+	return manifest{nextID: firstUsersCollection, scopes: []*scope{{name: defaultName, collections: []*collection{first}}}}
 }
 
 func (m *manifest) scope(name string) *scope {
@@ -114,13 +117,13 @@ func (x *exec) manifest() *manifest {
 	return &x.bucket.manifest
 }
 
-// toJSON returns the manifest as nodes serve it.
+// toJSON returns the manifest as nodes serve it, which is not as the management service does: what the bucket decides is not in it.
 func (m *manifest) toJSON() any {
 	type collectionJSON struct {
 		Name    string `json:"name"`
 		UID     string `json:"uid"`
-		MaxTTL  *int64 `json:"maxTTL,omitempty"`
-		History *bool  `json:"history,omitempty"`
+		MaxTTL  *int64 `json:"maxTTL,omitempty"` // 0: documents live for ever
+		History bool   `json:"history,omitempty"`
 	}
 	type scopeJSON struct {
 		Name        string           `json:"name"`
@@ -132,9 +135,9 @@ func (m *manifest) toJSON() any {
 	for _, s := range m.scopes {
 		j := scopeJSON{Name: s.name, UID: hex(uint64(s.id)), Collections: []collectionJSON{}}
 		for _, c := range s.collections {
-			cj := collectionJSON{Name: c.Name, UID: hex(uint64(c.id)), History: c.History}
+			cj := collectionJSON{Name: c.Name, UID: hex(uint64(c.id)), History: c.History != nil && *c.History}
 			if c.MaxExpiry != 0 {
-				seconds := max(int64(c.MaxExpiry/time.Second), -1)
+				seconds := max(int64(c.MaxExpiry/time.Second), 0)
 				cj.MaxTTL = &seconds
 			}
 			j.Collections = append(j.Collections, cj)
@@ -217,6 +220,7 @@ func (c *Cluster) CreateCollection(bucketName, scopeName string, settings Collec
 		case s.collection(settings.Name) != nil:
 			return fmt.Errorf("%q: %w", settings.Name, errCollectionExists)
 		}
+		b.decideHistory(&settings)
 		s.collections = append(s.collections, &collection{Collection: settings, id: b.manifest.newID()})
 		return nil
 	})
@@ -227,10 +231,19 @@ func (c *Cluster) UpdateCollection(bucketName, scopeName string, settings Collec
 	return c.changeManifest(bucketName, func(b *bucket) error {
 		_, found, err := b.manifest.locate(scopeName, settings.Name)
 		if err == nil {
+			b.decideHistory(&settings)
 			found.Collection = settings
 		}
 		return err
 	})
+}
+
+// decideHistory gives a collection the bucket's setting of its history if it has none. Servers before 7.2 know no history.
+func (b *bucket) decideHistory(c *Collection) {
+	if c.History == nil && b.cluster.profile.atLeast(7, 2) {
+		history := b.shown.HistoryDefault
+		c.History = &history
+	}
 }
 
 func (m *manifest) locate(scopeName, name string) (*scope, *collection, error) {

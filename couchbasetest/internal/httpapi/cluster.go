@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/x509"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -68,11 +69,17 @@ type Identity struct {
 	UUID    string
 	Name    string
 	Version string // of the server, for example "7.6.4-5146-enterprise"
+	Release [3]int // the numbers of the version
 	// SharedPreparedStatements is whether all nodes know a prepared statement as soon as one does: the capability
 	// "enhancedPreparedStatements" of the query service.
 	SharedPreparedStatements bool
 	// DeveloperPreview is whether the cluster runs the developer preview.
 	DeveloperPreview bool
+}
+
+// AtLeast reports whether the server's version is one or newer, by its first numbers.
+func (id Identity) AtLeast(version ...int) bool {
+	return slices.Compare(id.Release[:len(version)], version) >= 0
 }
 
 // NodeID names a node of a cluster for as long as the cluster lives.

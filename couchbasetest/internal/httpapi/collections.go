@@ -30,7 +30,7 @@ type scopeJSON struct {
 type collectionJSON struct {
 	Name    string `json:"name"`
 	UID     string `json:"uid"`
-	MaxTTL  int64  `json:"maxTTL,omitempty"`
+	MaxTTL  *int64 `json:"maxTTL,omitempty"`
 	History *bool  `json:"history,omitempty"`
 }
 
@@ -40,16 +40,29 @@ func listScopes(x *exchange) {
 		x.missing()
 		return
 	}
+	all := x.s.cluster.Identity().AtLeast(7, 6)
 	out := manifestJSON{UID: hexadecimal(m.UID), Scopes: []scopeJSON{}}
 	for _, s := range m.Scopes {
 		scope := scopeJSON{s.Name, hexadecimal(s.UID), []collectionJSON{}}
 		for _, c := range s.Collections {
-			one := collectionJSON{Name: c.Name, UID: hexadecimal(c.UID), MaxTTL: int64(c.MaxExpiry / time.Second), History: c.History}
-			scope.Collections = append(scope.Collections, one)
+			scope.Collections = append(scope.Collections, c.describe(all))
 		}
 		out.Scopes = append(out.Scopes, scope)
 	}
 	x.json(http.StatusOK, out)
+}
+
+// describe returns the collection as the manifest has it: with all its settings, as since 7.6, or without those that have their usual values.
+func (c *Collection) describe(all bool) collectionJSON {
+	j := collectionJSON{Name: c.Name, UID: hexadecimal(c.UID)}
+	if all || c.MaxExpiry != 0 {
+		seconds := int64(c.MaxExpiry / time.Second)
+		j.MaxTTL = &seconds
+	}
+	if c.History != nil && (all || *c.History) {
+		j.History = c.History
+	}
+	return j
 }
 
 func hexadecimal(uid uint64) string { return strconv.FormatUint(uid, 16) }
@@ -169,7 +182,11 @@ func (x *exchange) named(form url.Values) bool {
 func (x *exchange) collectionSettings(b *Bucket, form url.Values) (c CollectionChange, ok bool) {
 	wrong := map[string]string{}
 	if form.Has("maxTTL") {
-		if n, err := number(form.Get("maxTTL"), -1, maxTTL); err != nil {
+		low := int64(-1) // documents live for ever, though those of the bucket do not
+		if !x.s.cluster.Identity().AtLeast(7, 6) {
+			low = 0
+		}
+		if n, err := number(form.Get("maxTTL"), low, maxTTL); err != nil {
 			wrong["maxTTL"] = err.Error()
 		} else {
 			d := time.Duration(n) * time.Second
@@ -178,10 +195,10 @@ func (x *exchange) collectionSettings(b *Bucket, form url.Values) (c CollectionC
 	}
 	if form.Has("history") {
 		var on bool
-		if b.Storage != "magma" {
-			wrong["history"] = "Not supported: the bucket's storageBackend is not magma"
-		} else if err := switched(&on, form.Get("history"), "true", "false"); err != nil {
+		if err := switched(&on, form.Get("history"), "true", "false"); err != nil {
 			wrong["history"] = err.Error()
+		} else if on && b.Storage != "magma" {
+			wrong["history"] = "Not supported: the bucket's storageBackend is not magma"
 		} else {
 			c.History = &on
 		}

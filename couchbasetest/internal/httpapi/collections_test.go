@@ -8,7 +8,7 @@ import (
 func TestCollectionsAreMadeChangedAndDropped(t *testing.T) {
 	s := New(newFake())
 	const scopes = bucketsPath + "/default/scopes"
-	expect(t, send(s, mgmt, "GET", scopes, ""), 200, `{"uid":"a","scopes":[{"name":"_default","uid":"0","collections":[{"name":"_default","uid":"0"}]}]}`)
+	expect(t, send(s, mgmt, "GET", scopes, ""), 200, `{"uid":"a","scopes":[{"name":"_default","uid":"0","collections":[{"name":"_default","uid":"0","maxTTL":0}]}]}`)
 	expect(t, send(s, mgmt, "POST", scopes, "name=s"), 200, `{"uid":"b"}`)
 	expect(t, send(s, mgmt, "POST", scopes+"/s/collections", "name=c&maxTTL=5"), 200, `{"uid":"c"}`)
 	expect(t, send(s, mgmt, "POST", scopes+"/s/collections", "name=forever&maxTTL=-1"), 200, `{"uid":"d"}`)
@@ -67,8 +67,26 @@ func TestMagmaCollectionsHaveHistory(t *testing.T) {
 	expect(t, send(s, mgmt, "POST", bucketsPath, "name=m&ramQuotaMB=100&storageBackend=magma"), 202)
 	const collections = bucketsPath + "/m/scopes/_default/collections"
 	expect(t, send(s, mgmt, "POST", collections, "name=c&history=true"), 200)
-	expect(t, send(s, mgmt, "GET", bucketsPath+"/m/scopes", ""), 200, `{"name":"c","uid":"8","history":true}`)
+	expect(t, send(s, mgmt, "GET", bucketsPath+"/m/scopes", ""), 200, `{"name":"c","uid":"8","maxTTL":0,"history":true}`)
 	expect(t, send(s, mgmt, "PATCH", collections+"/c", "history=false"), 200)
-	expect(t, send(s, mgmt, "GET", bucketsPath+"/m/scopes", ""), 200, `{"name":"c","uid":"8","history":false}`)
+	expect(t, send(s, mgmt, "GET", bucketsPath+"/m/scopes", ""), 200, `{"name":"c","uid":"8","maxTTL":0,"history":false}`)
 	expect(t, send(s, mgmt, "PATCH", collections+"/c", "history=x"), 400, `"history":"the value can only be true or false"`)
+}
+
+// Before 7.6 the service left out of the manifest what has its usual value, and a collection could not be without the bucket's expiry:
+// ns_server names these differences beside its manifests.
+func TestManifestsBefore76LackWhatIsUsual(t *testing.T) {
+	f := newFake()
+	f.identity.Release = [3]int{7, 2}
+	s := New(f)
+	expect(t, send(s, mgmt, "POST", bucketsPath, "name=m&ramQuotaMB=1024&storageBackend=magma"), 202)
+	const collections = bucketsPath + "/m/scopes/_default/collections"
+	expect(t, send(s, mgmt, "POST", collections, "name=c&history=false"), 200)
+	expect(t, send(s, mgmt, "GET", bucketsPath+"/m/scopes", ""), 200, `{"name":"_default","uid":"0"}`, `{"name":"c","uid":"8"}`)
+	expect(t, send(s, mgmt, "POST", collections, "name=forever&maxTTL=-1"), 400, `"maxTTL":"the value must be in range from 0`)
+}
+
+func TestABucketWithoutMagmaTakesThatACollectionHasNoHistory(t *testing.T) {
+	s := New(newFake())
+	expect(t, send(s, mgmt, "POST", bucketsPath+"/default/scopes/_default/collections", "name=c&history=false"), 200)
 }
