@@ -25,6 +25,7 @@ var bucketName = regexp.MustCompile(`^[A-Za-z0-9_.%-]{1,100}$`)
 const (
 	errBucketName = wrongValue("Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as underscore, period, dash & percent. " +
 		"Consult the documentation.")
+	errNoQuota   = "The RAM Quota must be specified and must be a positive integer."
 	errOnlyMagma = wrongValue("History retention can only be used with storageBackend magma")
 )
 
@@ -52,11 +53,12 @@ func newBucket(form url.Values, preview bool) (b Bucket, wrong map[string]string
 	default:
 		wrong["bucketType"] = "invalid bucket type"
 	}
-	if !form.Has("ramQuotaMB") {
-		wrong["ramQuotaMB"] = "The RAM Quota must be specified and must be a positive integer."
+	if !form.Has("ramQuota") && !form.Has("ramQuotaMB") {
+		wrong["ramQuota"] = errNoQuota
 	}
 	readSettings(&b, form, fixedSettings, wrong)
 	b.HistoryDefault = b.Storage == "magma"
+	readQuota(&b, form, wrong)
 	readSettings(&b, form, bucketSettings, wrong)
 	if b.ConflictResolution == "custom" && !preview {
 		wrong["conflictResolutionType"] = "Conflict resolution type 'custom' is supported only with developer preview enabled"
@@ -74,6 +76,7 @@ func changeBucket(b *Bucket, form url.Values) (wrong map[string]string) {
 			wrong[name] = name + " cannot be changed"
 		}
 	}
+	readQuota(b, form, wrong)
 	readSettings(b, form, bucketSettings, wrong)
 	return wrong
 }
@@ -82,6 +85,25 @@ func changeBucket(b *Bucket, form url.Values) (wrong map[string]string) {
 type setting struct {
 	name string
 	read func(b *Bucket, value string) error
+}
+
+// readQuota reads the memory of a bucket in MiB. The field has two names: ramQuotaMB is the old one.
+func readQuota(b *Bucket, form url.Values, wrong map[string]string) {
+	value := form.Get("ramQuotaMB")
+	switch {
+	case form.Has("ramQuota"):
+		value = form.Get("ramQuota")
+	case !form.Has("ramQuotaMB"):
+		return
+	}
+	switch n, err := number(value, 0, math.MaxInt64/megabyte); {
+	case err != nil:
+		wrong["ramQuota"] = errNoQuota
+	case n < 100:
+		wrong["ramQuota"] = "RAM quota cannot be less than 100 MiB"
+	default:
+		b.RAMQuota = n * megabyte
+	}
 }
 
 func readSettings(b *Bucket, form url.Values, settings []setting, wrong map[string]string) {
@@ -118,17 +140,6 @@ var fixedSettings = []setting{
 
 // bucketSettings are settings that can change.
 var bucketSettings = []setting{
-	{"ramQuotaMB", func(b *Bucket, value string) error {
-		n, err := number(value, 0, math.MaxInt64/megabyte)
-		if err != nil {
-			return wrongValue("The RAM Quota must be specified and must be a positive integer.")
-		}
-		if n < 100 {
-			return wrongValue("RAM quota cannot be less than 100 MiB")
-		}
-		b.RAMQuota = n * megabyte
-		return nil
-	}},
 	{"replicaNumber", func(b *Bucket, value string) error { return whole(&b.Replicas, value, 0, 3) }},
 	{"replicaIndex", func(b *Bucket, value string) error { return switched(&b.ReplicaIndex, value, "1", "0") }},
 	{"flushEnabled", func(b *Bucket, value string) error { return switched(&b.FlushEnabled, value, "1", "0") }},

@@ -20,8 +20,8 @@ func TestABucketIsMadeAsTheFormSays(t *testing.T) {
 			},
 		},
 		{
-			"all settings of couchstore",
-			"name=b&ramQuotaMB=101&bucketType=couchbase&replicaNumber=3&replicaIndex=1&flushEnabled=1&evictionPolicy=fullEviction" +
+			"all settings of couchstore, and the new name of the quota",
+			"name=b&ramQuota=101&bucketType=couchbase&replicaNumber=3&replicaIndex=1&flushEnabled=1&evictionPolicy=fullEviction" +
 				"&compressionMode=active&durabilityMinLevel=persistToMajority&maxTTL=10&conflictResolutionType=lww&storageBackend=couchstore",
 			Bucket{
 				Name: "b", Type: "membase", Storage: "couchstore", VBuckets: 1024, RAMQuota: 101 << 20, Replicas: 3, ReplicaIndex: true, FlushEnabled: true,
@@ -67,9 +67,10 @@ func TestAWrongBucketFormNamesTheField(t *testing.T) {
 		{"dot", "name=.a&ramQuotaMB=100", "name", "dot"},
 		{"memcached", "name=b&ramQuotaMB=100&bucketType=memcached", "bucketType", "no longer supported"},
 		{"unknown type", "name=b&ramQuotaMB=100&bucketType=x", "bucketType", "invalid"},
-		{"no quota", "name=b", "ramQuotaMB", "must be specified"},
-		{"small quota", "name=b&ramQuotaMB=99", "ramQuotaMB", "less than 100"},
-		{"quota is text", "name=b&ramQuotaMB=x", "ramQuotaMB", "positive integer"},
+		{"no quota", "name=b", "ramQuota", "must be specified"},
+		{"small quota", "name=b&ramQuotaMB=99", "ramQuota", "less than 100"},
+		{"small quota by its new name, which holds", "name=b&ramQuota=99&ramQuotaMB=100", "ramQuota", "less than 100"},
+		{"quota is text", "name=b&ramQuotaMB=x", "ramQuota", "positive integer"},
 		{"replicas", "name=b&ramQuotaMB=100&replicaNumber=4", "replicaNumber", "0 to 3"},
 		{"replica index", "name=b&ramQuotaMB=100&replicaIndex=2", "replicaIndex", "1 or 0"},
 		{"eviction of membase", "name=b&ramQuotaMB=100&evictionPolicy=noEviction", "evictionPolicy", "valueOnly"},
@@ -120,6 +121,10 @@ func TestABucketIsChangedFlushedAndDropped(t *testing.T) {
 	}
 	if b := f.buckets[0]; !b.FlushEnabled || b.RAMQuota != 300<<20 || b.Compression != "passive" {
 		t.Errorf("after the change: %+v", b)
+	}
+	expect(t, send(s, mgmt, "POST", bucketsPath+"/default", "ramQuota=400"), 200)
+	if b := f.buckets[0]; b.RAMQuota != 400<<20 {
+		t.Errorf("after the change by the new name: %+v", b)
 	}
 	expect(t, send(s, mgmt, "POST", bucketsPath+"/default", "conflictResolutionType=lww"), 400, "conflictResolutionType cannot be changed")
 	expect(t, send(s, mgmt, "POST", bucketsPath+"/default/controller/doFlush", ""), 200)
