@@ -28,7 +28,8 @@ func TestBucketsAreManaged(t *testing.T) {
 		if err := manager.CreateBucket(create, nil); !errors.Is(err, couchbase.ErrBucketExists) {
 			t.Errorf("a second one: %v", err)
 		}
-		settings.NumVBuckets = 16 // the test server makes all buckets so
+		settings.NumVBuckets = 16             // the test server makes all buckets so
+		settings.ReplicaIndexDisabled = false // a bucket of magma has no views, and so says nothing of their replicas
 		if got := must[*couchbase.BucketSettings](t)(manager.GetBucket("new", nil)); !reflect.DeepEqual(*got, settings) {
 			t.Errorf("%+v\n%+v", *got, settings)
 		}

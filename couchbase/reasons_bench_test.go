@@ -84,7 +84,8 @@ func onBench(t *testing.T, configure func(*couchbase.ClusterOptions), prepare fu
 		couchbase.SetLogger(b.log)
 		defer couchbase.SetLogger(nil)
 		var err error
-		b.server, err = couchbasetest.Run(append([]couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.VBuckets(16)}, opts...)...)
+		withViews := couchbasetest.Bucket{Name: "default", Replicas: 1, Storage: "couchstore"}
+		b.server, err = couchbasetest.Run(append([]couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.VBuckets(16), couchbasetest.Buckets(withViews)}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

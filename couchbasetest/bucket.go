@@ -17,6 +17,9 @@ type Bucket struct {
 	Replicas int // 0 to 3: the copies of each vbucket besides the active one
 	// Ephemeral buckets have nothing on disk.
 	Ephemeral bool
+	// Storage is how other buckets are kept, "couchstore" or "magma", which has no views. "": as the version does, magma since 8.0.
+	// Only the number of the vbuckets and what the cluster says of the bucket depend on it.
+	Storage string
 	// MaxExpiry is the longest time that a document lives, and the time of those that are written without one; 0: none.
 	MaxExpiry time.Duration
 	// FlushEnabled permits to flush the bucket by the management service.
@@ -29,6 +32,8 @@ func (b *Bucket) check() error {
 		return fmt.Errorf("couchbasetest: the name of the bucket %q has %d bytes; it has 1 to 100", b.Name, len(b.Name))
 	case b.Replicas < 0 || b.Replicas > 3:
 		return fmt.Errorf("couchbasetest: the bucket %q has %d replicas; there are 0 to 3", b.Name, b.Replicas)
+	case b.Storage != "" && (b.Ephemeral || b.Storage != "couchstore" && b.Storage != "magma"):
+		return fmt.Errorf("couchbasetest: the bucket %q has the Storage %q; it is couchstore, magma or, of an ephemeral bucket, empty", b.Name, b.Storage)
 	case b.MaxExpiry < 0:
 		return fmt.Errorf("couchbasetest: the bucket %q has a negative MaxExpiry", b.Name)
 	}
@@ -44,6 +49,7 @@ type bucket struct {
 	cluster  *Cluster
 	uuid     string
 	version  memd.MapVersion
+	vbuckets int     // it never changes
 	members  []int   // the nodes with its data, in the order of the map
 	rows     [][]int // for each vbucket the node of the active copy, and those of the replicas; none is there, too
 	forward  [][]int // where a rebalance leads to, nil without one
@@ -61,7 +67,7 @@ var (
 
 // CreateBucket makes a bucket.
 func (c *Cluster) CreateBucket(b Bucket) error {
-	return c.create(b, usual(b.Ephemeral))
+	return c.create(b, c.usual(b))
 }
 
 // create makes a bucket with the settings that only the management service shows.
@@ -79,14 +85,20 @@ func (c *Cluster) create(b Bucket, shown httpapi.Bucket) error {
 }
 
 func (c *Cluster) createLocked(settings Bucket, shown httpapi.Bucket) {
-	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(shown.HistoryDefault)}
+	b := &bucket{
+		Bucket: settings, cluster: c, uuid: c.newUUID(), vbuckets: shown.VBuckets,
+		manifest: newManifest(shown.HistoryDefault && c.profile.atLeast(7, 2)),
+	}
+	if c.sized {
+		b.vbuckets = c.vbuckets
+	}
 	b.showLocked(shown)
 	for _, n := range c.nodes {
 		if n.member {
 			b.join(n)
 		}
 	}
-	b.rows = balanced(c.vbuckets, b.Replicas, b.members)
+	b.rows = balanced(b.vbuckets, b.Replicas, b.members)
 	for vb, row := range b.rows {
 		uuid := c.random.Uint64() >> 1
 		for i, n := range row {
@@ -117,7 +129,7 @@ func (b *bucket) showLocked(s httpapi.Bucket) {
 
 // join gives a node room for the data of the bucket.
 func (b *bucket) join(n *node) {
-	n.copies[b] = make([]store.VBucket, b.cluster.vbuckets)
+	n.copies[b] = make([]store.VBucket, b.vbuckets)
 	b.members = append(b.members, n.index)
 }
 

@@ -126,9 +126,12 @@ func (cl *client) status(p memd.Packet, want memd.Status) memd.Packet {
 	return reply
 }
 
+// vbuckets is how many each bucket has in these tests.
+const vbuckets = 1024
+
 // doc returns a request for a document of the default collection.
 func doc(op memd.Opcode, key, value string) memd.Packet {
-	p := memd.Packet{Opcode: op, VBucket: memd.VBucket([]byte(key), 1024), Key: append([]byte{0}, key...), Value: []byte(value)}
+	p := memd.Packet{Opcode: op, VBucket: memd.VBucket([]byte(key), vbuckets), Key: append([]byte{0}, key...), Value: []byte(value)}
 	if op == memd.OpSet || op == memd.OpAdd || op == memd.OpReplace {
 		p.Extras = memd.AppendStore(nil, 0x02000000, 0)
 	}

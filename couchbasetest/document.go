@@ -30,7 +30,7 @@ func (c *Cluster) DocumentIn(bucketName, scopeName, collectionName, key string) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.bucketLocked("Document", bucketName)
-	_, v := b.active(c.vbucketOf(key))
+	_, v := b.active(b.vbucketOf(key))
 	if v == nil {
 		return Document{}, false
 	}
@@ -41,7 +41,8 @@ func (c *Cluster) DocumentIn(bucketName, scopeName, collectionName, key string) 
 func (c *Cluster) DocumentAt(node int, bucketName, key string) (Document, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b, n, vb := c.bucketLocked("DocumentAt", bucketName), c.nodeLocked("DocumentAt", node), c.vbucketOf(key)
+	b, n := c.bucketLocked("DocumentAt", bucketName), c.nodeLocked("DocumentAt", node)
+	vb := b.vbucketOf(key)
 	c.replicateLocked(b, vb, time.Now())
 	copies := n.copies[b]
 	if copies == nil || copies[vb].State == store.Dead {
@@ -66,11 +67,12 @@ func (b *bucket) show(v *store.VBucket, scopeName, collectionName, key string) (
 	return shown, true
 }
 
-func (c *Cluster) vbucketOf(key string) uint16 { return memd.VBucket([]byte(key), c.vbuckets) }
+func (b *bucket) vbucketOf(key string) uint16 { return memd.VBucket([]byte(key), b.vbuckets) }
 
 // Owners returns the nodes that have the document of a key: first the active one, then the replicas; -1 where there is none.
 func (c *Cluster) Owners(bucketName, key string) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]int(nil), c.bucketLocked("Owners", bucketName).rows[c.vbucketOf(key)]...)
+	b := c.bucketLocked("Owners", bucketName)
+	return append([]int(nil), b.rows[b.vbucketOf(key)]...)
 }

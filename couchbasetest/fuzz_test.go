@@ -27,7 +27,7 @@ func FuzzRequests(f *testing.F) {
 	} {
 		f.Add(byte(p.Opcode), byte(p.DataType), p.VBucket, p.CAS, p.Frames, p.Extras, p.Key, p.Value)
 	}
-	c, err := couchbasetest.Run(couchbasetest.InMemory(), couchbasetest.Nodes(2), couchbasetest.VBuckets(1024))
+	c, err := couchbasetest.Run(couchbasetest.InMemory(), couchbasetest.Nodes(2), couchbasetest.VBuckets(vbuckets))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestAHardFailoverLosesWhatWasNotReplicated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		observe := memd.Packet{Opcode: memd.OpObserveSeqno, VBucket: memd.VBucket([]byte("k"), 1024), Value: memd.AppendObserveKey(nil, 0, nil)}
+		observe := memd.Packet{Opcode: memd.OpObserveSeqno, VBucket: memd.VBucket([]byte("k"), vbuckets), Value: memd.AppendObserveKey(nil, 0, nil)}
 		observe.Value = appendUint64(token.VBucketUUID)
 		state, err := memd.ParseObservedSeqno(survivor.ok(observe).Value)
 		if err != nil || !state.FailedOver || state.OldUUID != token.VBucketUUID || state.OldSeqno != token.Seqno || state.VBucketUUID == token.VBucketUUID {

@@ -98,7 +98,7 @@ func (b *bucket) shownLocked() httpapi.Bucket {
 	if b.Ephemeral {
 		s.Type = "ephemeral"
 	}
-	s.VBuckets = b.cluster.vbuckets
+	s.VBuckets = b.vbuckets
 	now := time.Now()
 	for vb := range b.rows {
 		if _, v := b.active(uint16(vb)); v != nil {
@@ -112,19 +112,21 @@ func (b *bucket) shownLocked() httpapi.Bucket {
 	return s
 }
 
-// usual are the settings of a bucket that nobody has set.
-func usual(ephemeral bool) httpapi.Bucket {
-	s := httpapi.Bucket{
-		Storage: "couchstore", RAMQuota: 100 << 20, Eviction: "valueOnly", Compression: "passive", MinimumDurability: "none", ConflictResolution: "seqno",
+// usual are the settings of a bucket of which nobody has set those that only the management service shows.
+func (c *Cluster) usual(b Bucket) httpapi.Bucket {
+	kind := "membase"
+	if b.Ephemeral {
+		kind = "ephemeral"
 	}
-	if ephemeral {
-		s.Storage, s.Eviction = "", "noEviction"
-	}
+	s := httpapi.UsualBucket(c.profile.number, kind, b.Storage)
+	s.RAMQuota = 100 << 20
 	return s
 }
 
 func settingsOf(b httpapi.Bucket) Bucket {
-	return Bucket{Name: b.Name, Replicas: b.Replicas, Ephemeral: b.Type == "ephemeral", MaxExpiry: b.MaxExpiry, FlushEnabled: b.FlushEnabled}
+	return Bucket{
+		Name: b.Name, Replicas: b.Replicas, Ephemeral: b.Type == "ephemeral", Storage: b.Storage, MaxExpiry: b.MaxExpiry, FlushEnabled: b.FlushEnabled,
+	}
 }
 
 // CreateBucket makes a bucket.

@@ -30,9 +30,7 @@ func TestManifestsShowTheSettingsOfCollections(t *testing.T) {
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
 			c := RunT(t, VBuckets(1), Version(test.version))
-			shown := usual(false)
-			shown.Storage, shown.HistoryDefault = test.storage, test.storage == "magma"
-			if err := c.create(Bucket{Name: "b"}, shown); err != nil {
+			if err := c.CreateBucket(Bucket{Name: "b", Storage: test.storage}); err != nil {
 				t.Fatal(err)
 			}
 			test.collection.Name = "c"

@@ -100,6 +100,9 @@ func (c *Cluster) addNodes(m *mapJSON, b *bucket, at *node) {
 	}
 }
 
+// hasViews reports whether the bucket can have views.
+func (b *bucket) hasViews() bool { return b.shown.Storage == "couchstore" }
+
 // describe adds what is the bucket's.
 func (b *bucket) describe(m *mapJSON) {
 	c := b.cluster
@@ -108,7 +111,7 @@ func (b *bucket) describe(m *mapJSON) {
 	if b.Ephemeral {
 		m.BucketType = "ephemeral"
 	}
-	m.Capabilities = c.profile.bucketCapabilities(b.Ephemeral)
+	m.Capabilities = c.profile.bucketCapabilities(b.hasViews())
 	if b.shown.Storage == "magma" && c.profile.atLeast(7, 2) {
 		m.Capabilities = append(m.Capabilities, "nonDedupedHistory")
 	}
@@ -120,7 +123,7 @@ func (b *bucket) describe(m *mapJSON) {
 		n := c.nodes[index]
 		place[index], servers[i] = i, n.addressOf("kv")
 		j := nodeJSON{Hostname: net.JoinHostPort(n.host, strconv.Itoa(n.ports["mgmt"])), Ports: map[string]int{"direct": n.ports["kv"]}}
-		if capi := n.addressOf("capi"); capi != "" && !b.Ephemeral {
+		if capi := n.addressOf("capi"); capi != "" && b.hasViews() {
 			j.CouchAPIBase = "http://" + capi + "/" + b.Name + "%2B" + b.uuid
 		}
 		m.Nodes = append(m.Nodes, j)

@@ -64,7 +64,7 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 				if has := len(reply.Value) > 0; has != test.want {
 					t.Fatalf("the refusal has a map: %t, want %t", has, test.want)
 				}
-				if test.want && parsed(t, reply.Value).VBuckets() != 1024 {
+				if test.want && parsed(t, reply.Value).VBuckets() != vbuckets {
 					t.Error("the map has not all vbuckets")
 				}
 			}, append(opts, couchbasetest.Nodes(2))...)

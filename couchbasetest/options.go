@@ -14,7 +14,8 @@ type Option func(*config)
 
 type config struct {
 	nodes                  int
-	vbuckets               int
+	vbuckets               int  // of all buckets, if sized
+	sized                  bool // VBuckets was given
 	inMemory               bool
 	latencyMin, latencyMax time.Duration
 	seed                   uint64
@@ -36,7 +37,7 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		nodes: 1, vbuckets: 1024, seed: 1, username: "Administrator", password: "password", wantVersion: newestVersion,
+		nodes: 1, seed: 1, username: "Administrator", password: "password", wantVersion: newestVersion,
 		journalLimit: 100_000, iterations: 4096,
 	}
 	for _, o := range opts {
@@ -58,7 +59,7 @@ func (c *config) check() (err error) {
 	switch {
 	case c.nodes < 1:
 		return fmt.Errorf("couchbasetest: Nodes(%d): a cluster has at least one node", c.nodes)
-	case c.vbuckets < 1 || c.vbuckets > clustermap.MaxVBuckets:
+	case c.sized && (c.vbuckets < 1 || c.vbuckets > clustermap.MaxVBuckets):
 		return fmt.Errorf("couchbasetest: VBuckets(%d): there are 1 to %d", c.vbuckets, clustermap.MaxVBuckets)
 	case c.username == "" || c.password == "":
 		return errors.New("couchbasetest: Credentials: the name or the password is empty")
@@ -96,8 +97,9 @@ func (c *config) network() *memnet.Network {
 // Nodes sets how many nodes the cluster has. Without it there is one.
 func Nodes(n int) Option { return func(c *config) { c.nodes = n } }
 
-// VBuckets sets how many vbuckets each bucket has. Without it there are 1,024.
-func VBuckets(n int) Option { return func(c *config) { c.vbuckets = n } }
+// VBuckets sets how many vbuckets each bucket has. Without it there are 1,024, or 128 if the bucket is one of magma and the servers are of 8.0
+// or newer; a bucket that the management service makes has as many as its form says.
+func VBuckets(n int) Option { return func(c *config) { c.vbuckets, c.sized = n, true } }
 
 // InMemory makes the nodes open no socket. Only their [Dialer] reaches them.
 func InMemory() Option { return func(c *config) { c.inMemory = true } }
@@ -122,7 +124,7 @@ func Buckets(buckets ...Bucket) Option {
 }
 
 // Version sets the version of the server that the nodes behave as, for example "6.6" or "7.6.4": which features they accept, what a
-// cluster map says, and which error map they have. Without it they are of the newest version.
+// cluster map says, which error map they have, and what new buckets are. Without it they are of the newest version.
 func Version(version string) Option { return func(c *config) { c.wantVersion = version } }
 
 // ReplicationLag sets how long a write takes from the active node to a replica. Without it replicas have it at once.

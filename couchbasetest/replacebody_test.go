@@ -50,7 +50,7 @@ func TestTheBodyIsReplacedWithAnAttribute(t *testing.T) {
 				if d, ok := c.Document("default", "k"); ok != (test.want != "") || string(d.Value) != test.want {
 					t.Errorf("the document is %q, want %q", d.Value, test.want)
 				}
-			}, couchbasetest.VBuckets(1024))
+			})
 		})
 	}
 }

@@ -67,7 +67,7 @@ func (c *Cluster) start() error {
 	}
 	c.version = c.nextVersionLocked()
 	for _, b := range c.config.buckets {
-		c.createLocked(b, usual(b.Ephemeral))
+		c.createLocked(b, c.usual(b))
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		{couchbasetest.Buckets(couchbasetest.Bucket{}), "the name of the bucket"},
 		{couchbasetest.Buckets(couchbasetest.Bucket{Name: "b", Replicas: 4}), "4 replicas"},
 		{couchbasetest.Buckets(couchbasetest.Bucket{Name: "b"}, couchbasetest.Bucket{Name: "b"}), "there twice"},
+		{couchbasetest.Buckets(couchbasetest.Bucket{Name: "b", Storage: "disk"}), `the Storage "disk"; it is couchstore, magma`},
+		{couchbasetest.Buckets(couchbasetest.Bucket{Name: "b", Storage: "magma", Ephemeral: true}), "of an ephemeral bucket, empty"},
 		{couchbasetest.Listen("", 0), "Listen: the host is empty"},
 		{couchbasetest.Listen("127.0.0.1", -1), "Listen: the nodes would have the ports"},
 		{couchbasetest.Listen("127.0.0.1", 65531), "the ports 65531 to 65536; the last port is 65535"},

@@ -20,7 +20,7 @@ type step struct {
 func inBubble(t *testing.T, f func(t *testing.T, c *couchbasetest.Cluster), opts ...couchbasetest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := couchbasetest.RunT(t, append([]couchbasetest.Option{couchbasetest.InMemory()}, opts...)...)
+		c := couchbasetest.RunT(t, append([]couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.VBuckets(vbuckets)}, opts...)...)
 		f(t, c)
 	})
 }
@@ -84,7 +84,7 @@ func TestEachCommandHasItsStatuses(t *testing.T) {
 				cl := open(t, c, 0)
 				for _, s := range test.steps {
 					if len(s.request.Key) > 1 {
-						s.request.VBucket = memd.VBucket(s.request.Key[1:], 1024)
+						s.request.VBucket = memd.VBucket(s.request.Key[1:], vbuckets)
 					}
 					cl.status(s.request, s.want)
 				}

@@ -70,7 +70,7 @@ func TestPartsThatServersRefuse(t *testing.T) {
 		{"a virtual attribute beside it", "7.2", look(0, spec(memd.OpSubdocExists, xattr, "$document", ""), x, spec(memd.OpSubdocExists, xattr, "$vbucket", "")), memd.StatusMultiFailure},
 	} {
 		t.Run(test.sentence, func(t *testing.T) {
-			opts := []couchbasetest.Option{couchbasetest.VBuckets(1024)}
+			var opts []couchbasetest.Option
 			if test.version != "" {
 				opts = append(opts, couchbasetest.Version(test.version))
 			}

@@ -56,7 +56,7 @@ func TestCommandsChangeTheValue(t *testing.T) {
 
 func TestObserveSaysWhatANodeHas(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-		vb := memd.VBucket([]byte("k"), 1024)
+		vb := memd.VBucket([]byte("k"), vbuckets)
 		ask := memd.Packet{Opcode: memd.OpObserve, Value: memd.AppendObserveKey(nil, vb, []byte("\x00k"))}
 		active, replica := owner(t, c, "k"), open(t, c, c.Owners("default", "k")[1])
 		state := func(cl *client) memd.KeyState {

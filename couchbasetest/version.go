@@ -91,9 +91,9 @@ func (p *profile) versionExtras(v memd.MapVersion) []byte {
 }
 
 // bucketCapabilities are what a bucket's map says that the bucket can do.
-func (p *profile) bucketCapabilities(ephemeral bool) []string {
+func (p *profile) bucketCapabilities(views bool) []string {
 	list := []string{"cbhello", "cccp", "nodesExt", "touch", "xattr", "xdcrCheckpointing"}
-	if !ephemeral {
+	if views {
 		list = append(list, "couchapi")
 	}
 	if p.atLeast(6, 5) {

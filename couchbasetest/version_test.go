@@ -18,6 +18,9 @@ func TestMapsSayOnlyWhatTheVersionKnows(t *testing.T) {
 		{"6.6 has no epoch", "6.6.0", "", func(m mapJSON) bool { return m.Epoch == 0 }},
 		{"7.6.3 does not name the cluster", "7.6.3", "", func(m mapJSON) bool { return m.ClusterName == "" && m.ClusterUUID == "" }},
 		{"7.6.4 names the cluster", "7.6.4", "", func(m mapJSON) bool { return m.ClusterName == "shop" && m.ClusterUUID != "" }},
+		{"a bucket of 7.6 has views", "7.6", "", can("couchapi")},
+		{"a bucket of 8.0 has none, because it is one of magma", "8.0", "", cannot("couchapi")},
+		{"a bucket of couchstore has views with 8.0 too", "8.0", "couchstore", can("couchapi")},
 		{"a bucket of couchstore keeps no history", "7.2", "couchstore", func(m mapJSON) bool { return !keepsHistory(m) }},
 		{"a bucket of magma keeps its history", "7.2", "magma", keepsHistory},
 		{"7.0 cannot replace a body", "7.0", "", cannot("subdoc.ReplaceBodyWithXattr")},
@@ -33,9 +36,7 @@ func TestMapsSayOnlyWhatTheVersionKnows(t *testing.T) {
 		t.Run(c.sentence, func(t *testing.T) {
 			cluster := RunT(t, InMemory(), VBuckets(1), Version(c.version))
 			management{cluster}.Rename("shop")
-			shown := usual(false)
-			shown.Storage = c.storage
-			if err := cluster.create(Bucket{Name: "b"}, shown); err != nil {
+			if err := cluster.CreateBucket(Bucket{Name: "b", Storage: c.storage}); err != nil {
 				t.Fatal(err)
 			}
 			text, _, err := management{cluster}.Map(0, "b")
@@ -66,3 +67,36 @@ func cannot(names ...string) func(mapJSON) bool {
 }
 
 func keepsHistory(m mapJSON) bool { return slices.Contains(m.Capabilities, "nonDedupedHistory") }
+
+func TestABucketHasAsManyVBucketsAsTheVersionHas(t *testing.T) {
+	for _, test := range []struct {
+		sentence string
+		opts     []Option
+		bucket   Bucket
+		want     int
+	}{
+		{"8.0 has 128", nil, Bucket{}, 128},
+		{"couchstore has 1,024", nil, Bucket{Storage: "couchstore"}, 1024},
+		{"an ephemeral bucket has 1,024", nil, Bucket{Ephemeral: true}, 1024},
+		{"7.6 has 1,024", []Option{Version("7.6")}, Bucket{Storage: "magma"}, 1024},
+		{"the option holds for all", []Option{VBuckets(3)}, Bucket{}, 3},
+	} {
+		t.Run(test.sentence, func(t *testing.T) {
+			test.bucket.Name = "b"
+			c := RunT(t, append([]Option{InMemory(), Buckets(test.bucket)}, test.opts...)...)
+			text, _, err := management{c}.Map(0, "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var m struct {
+				VBucketServerMap struct{ VBucketMap [][]int }
+			}
+			if err := json.Unmarshal(text, &m); err != nil {
+				t.Fatal(err)
+			}
+			if n, shown := len(m.VBucketServerMap.VBucketMap), (management{c}).Buckets()[0].VBuckets; n != test.want || shown != n {
+				t.Errorf("the map has %d vbuckets, the management service shows %d; want %d", n, shown, test.want)
+			}
+		})
+	}
+}

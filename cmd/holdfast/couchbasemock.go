@@ -25,7 +25,7 @@ type couchbaseMock struct {
 	Nodes       int      `default:"1" help:"The number of nodes."`
 	Bucket      []string `placeholder:"NAME" help:"A bucket; may be repeated. Without it there is one, \"default\"."`
 	Replicas    int      `default:"1" help:"The number of replicas of each bucket, 0 to 3."`
-	VBuckets    int      `name:"vbuckets" default:"1024" help:"The number of vbuckets of each bucket."`
+	VBuckets    *int     `name:"vbuckets" placeholder:"N" help:"The number of vbuckets of each bucket. Without it: 128 since version 8.0, 1024 before."`
 	ControlPort int      `default:"0" help:"The port for control commands, see docs/COUCHBASE-MOCK.md. 0: any free port."`
 	JSON        bool     `name:"json" help:"Print one line of JSON when the cluster is ready."`
 }
@@ -153,7 +153,10 @@ func (c *couchbaseMock) check(shared *mockCommand) error {
 // options returns the options of the cluster.
 func (c *couchbaseMock) options(shared *mockCommand) ([]couchbasetest.Option, error) {
 	opts := []couchbasetest.Option{
-		couchbasetest.Nodes(c.Nodes), couchbasetest.VBuckets(c.VBuckets), couchbasetest.Listen(shared.couchbaseHost(), shared.Port),
+		couchbasetest.Nodes(c.Nodes), couchbasetest.Listen(shared.couchbaseHost(), shared.Port),
+	}
+	if c.VBuckets != nil {
+		opts = append(opts, couchbasetest.VBuckets(*c.VBuckets))
 	}
 	names := c.Bucket
 	if names == nil {

@@ -30,12 +30,10 @@ const (
 )
 
 // newBucket reads the form of a new bucket. It returns a text for each field that is wrong.
-func newBucket(form url.Values, preview bool) (b Bucket, wrong map[string]string) {
-	b = Bucket{
-		Name: form.Get("name"), Type: "membase", Storage: "couchstore", VBuckets: 1024, Replicas: 1,
-		Eviction: "valueOnly", Compression: "passive", MinimumDurability: "none", ConflictResolution: "seqno",
-	}
+func newBucket(form url.Values, id Identity) (b Bucket, wrong map[string]string) {
 	wrong = map[string]string{}
+	b = UsualBucket(id.Release, kindOf(form, wrong), storageOf(form, wrong))
+	b.Name, b.Replicas = form.Get("name"), 1
 	switch {
 	case b.Name == "":
 		wrong["name"] = "Bucket name needs to be specified"
@@ -44,26 +42,40 @@ func newBucket(form url.Values, preview bool) (b Bucket, wrong map[string]string
 	case b.Name[0] == '.':
 		wrong["name"] = "Bucket name cannot start with dot."
 	}
+	if !form.Has("ramQuota") && !form.Has("ramQuotaMB") {
+		wrong["ramQuota"] = errNoQuota
+	}
+	readSettings(&b, form, fixedSettings, wrong)
+	readQuota(&b, form, wrong)
+	readSettings(&b, form, bucketSettings, wrong)
+	if b.ConflictResolution == "custom" && !id.DeveloperPreview {
+		wrong["conflictResolutionType"] = "Conflict resolution type 'custom' is supported only with developer preview enabled"
+	}
+	return b, wrong
+}
+
+// kindOf returns the kind of a new bucket.
+func kindOf(form url.Values, wrong map[string]string) string {
 	switch form.Get("bucketType") {
 	case "", "membase", "couchbase":
 	case "ephemeral":
-		b.Type, b.Storage, b.Eviction = "ephemeral", "", "noEviction"
+		return "ephemeral"
 	case "memcached":
 		wrong["bucketType"] = "memcached buckets are no longer supported"
 	default:
 		wrong["bucketType"] = "invalid bucket type"
 	}
-	if !form.Has("ramQuota") && !form.Has("ramQuotaMB") {
-		wrong["ramQuota"] = errNoQuota
+	return "membase"
+}
+
+// storageOf returns how a new bucket is to be kept, "" if the form does not say it. Of an ephemeral bucket the server does not look at it.
+func storageOf(form url.Values, wrong map[string]string) (storage string) {
+	if form.Has("storageBackend") && form.Get("bucketType") != "ephemeral" {
+		if err := oneOf(&storage, form.Get("storageBackend"), "couchstore", "magma"); err != nil {
+			wrong["storageBackend"] = err.Error()
+		}
 	}
-	readSettings(&b, form, fixedSettings, wrong)
-	b.HistoryDefault = b.Storage == "magma"
-	readQuota(&b, form, wrong)
-	readSettings(&b, form, bucketSettings, wrong)
-	if b.ConflictResolution == "custom" && !preview {
-		wrong["conflictResolutionType"] = "Conflict resolution type 'custom' is supported only with developer preview enabled"
-	}
-	return b, wrong
+	return storage
 }
 
 // changeBucket changes the settings of a bucket to those in a form. It returns a text for each field that is wrong.
@@ -119,12 +131,6 @@ func readSettings(b *Bucket, form url.Values, settings []setting, wrong map[stri
 
 // fixedSettings are settings that stay what they were when the bucket was made.
 var fixedSettings = []setting{
-	{"storageBackend", func(b *Bucket, value string) error {
-		if b.Type != "membase" {
-			return nil // the server does not look at it
-		}
-		return oneOf(&b.Storage, value, "couchstore", "magma")
-	}},
 	{"numVBuckets", func(b *Bucket, value string) error {
 		n, err := number(value, 1, 1024)
 		if err != nil || n != 1024 && (n != 128 || b.Storage != "magma") {

@@ -56,7 +56,7 @@ func createBucket(x *exchange) {
 			return
 		}
 	}
-	b, wrong := newBucket(form, x.s.cluster.Identity().DeveloperPreview)
+	b, wrong := newBucket(form, x.s.cluster.Identity())
 	switch {
 	case len(wrong) > 0:
 		x.invalid(http.StatusBadRequest, wrong)
@@ -131,7 +131,10 @@ func (x *exchange) bucketFields(b *Bucket) map[string]any {
 		"maxTTL": int64(b.MaxExpiry / time.Second), "conflictResolutionType": b.ConflictResolution,
 	}
 	if b.Type == "membase" {
-		fields["replicaIndex"], fields["storageBackend"] = b.ReplicaIndex, b.Storage
+		fields["storageBackend"] = b.Storage
+	}
+	if b.Storage == "couchstore" { // others have no views
+		fields["replicaIndex"] = b.ReplicaIndex
 	}
 	if b.Storage == "magma" {
 		fields["historyRetentionCollectionDefault"] = b.HistoryDefault

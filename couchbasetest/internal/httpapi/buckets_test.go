@@ -59,6 +59,40 @@ func TestABucketIsMadeAsTheFormSays(t *testing.T) {
 	}
 }
 
+// The usual settings of a bucket by the server's version, as Couchbase's docs of the REST API and ns_server have them.
+func TestWhatABucketIsDependsOnTheVersion(t *testing.T) {
+	for _, c := range []struct {
+		sentence, form    string
+		release           Release
+		storage, eviction string
+		vbuckets          int
+		replicaIndex      bool // the description has it
+	}{
+		{"8.0 keeps a bucket by magma", "", Release{8, 0}, "magma", "fullEviction", 128, false},
+		{"also if the form says so", "&storageBackend=magma", Release{8, 0}, "magma", "fullEviction", 128, false},
+		{"1,024 vbuckets may be asked for", "&ramQuota=1024&numVBuckets=1024", Release{8, 0}, "magma", "fullEviction", 1024, false},
+		{"another eviction too", "&evictionPolicy=valueOnly", Release{8, 0}, "magma", "valueOnly", 128, false},
+		{"couchstore is as it was", "&storageBackend=couchstore", Release{8, 0}, "couchstore", "valueOnly", 1024, true},
+		{"an ephemeral bucket is as it was", "&bucketType=ephemeral&storageBackend=magma", Release{8, 0}, "", "noEviction", 1024, false},
+		{"7.6 keeps a bucket by couchstore", "", Release{7, 6}, "couchstore", "valueOnly", 1024, true},
+		{"magma of 7.6 has 1,024 vbuckets", "&storageBackend=magma", Release{7, 6}, "magma", "valueOnly", 1024, false},
+	} {
+		t.Run(c.sentence, func(t *testing.T) {
+			f := newFake()
+			f.identity.Release = c.release
+			s := New(f)
+			expect(t, send(s, mgmt, "POST", bucketsPath, "name=b&ramQuotaMB=100"+c.form), 202)
+			if b := f.buckets[0]; b.Storage != c.storage || b.Eviction != c.eviction || b.VBuckets != c.vbuckets || b.HistoryDefault != (c.storage == "magma") {
+				t.Errorf("the bucket is %+v", b)
+			}
+			w := send(s, mgmt, "GET", bucketsPath+"/b", "")
+			if _, has := jsonObject(t, w.Body.String())["replicaIndex"]; has != c.replicaIndex {
+				t.Errorf("the description has replicaIndex: %t", has)
+			}
+		})
+	}
+}
+
 func TestAWrongBucketFormNamesTheField(t *testing.T) {
 	for _, c := range []struct{ name, form, field, text string }{
 		{"exists", "name=default&ramQuotaMB=1", "name", "Bucket with given name already exists"},

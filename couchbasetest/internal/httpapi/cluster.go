@@ -69,7 +69,7 @@ type Identity struct {
 	UUID    string
 	Name    string
 	Version string // of the server, for example "7.6.4-5146-enterprise"
-	Release [3]int // the numbers of the version
+	Release Release
 	// SharedPreparedStatements is whether all nodes know a prepared statement as soon as one does: the capability
 	// "enhancedPreparedStatements" of the query service.
 	SharedPreparedStatements bool
@@ -77,10 +77,11 @@ type Identity struct {
 	DeveloperPreview bool
 }
 
-// AtLeast reports whether the server's version is one or newer, by its first numbers.
-func (id Identity) AtLeast(version ...int) bool {
-	return slices.Compare(id.Release[:len(version)], version) >= 0
-}
+// Release is the numbers of a server's version.
+type Release [3]int
+
+// AtLeast reports whether the release is a version or newer, by its first numbers.
+func (r Release) AtLeast(version ...int) bool { return slices.Compare(r[:len(version)], version) >= 0 }
 
 // NodeID names a node of a cluster for as long as the cluster lives.
 type NodeID int

@@ -40,7 +40,7 @@ func listScopes(x *exchange) {
 		x.missing()
 		return
 	}
-	all := x.s.cluster.Identity().AtLeast(7, 6)
+	all := x.s.cluster.Identity().Release.AtLeast(7, 6)
 	out := manifestJSON{UID: hexadecimal(m.UID), Scopes: []scopeJSON{}}
 	for _, s := range m.Scopes {
 		scope := scopeJSON{s.Name, hexadecimal(s.UID), []collectionJSON{}}
@@ -183,7 +183,7 @@ func (x *exchange) collectionSettings(b *Bucket, form url.Values) (c CollectionC
 	wrong := map[string]string{}
 	if form.Has("maxTTL") {
 		low := int64(-1) // documents live for ever, though those of the bucket do not
-		if !x.s.cluster.Identity().AtLeast(7, 6) {
+		if !x.s.cluster.Identity().Release.AtLeast(7, 6) {
 			low = 0
 		}
 		if n, err := number(form.Get("maxTTL"), low, maxTTL); err != nil {

@@ -77,7 +77,7 @@ func TestMagmaCollectionsHaveHistory(t *testing.T) {
 // ns_server names these differences beside its manifests.
 func TestManifestsBefore76LackWhatIsUsual(t *testing.T) {
 	f := newFake()
-	f.identity.Release = [3]int{7, 2}
+	f.identity.Release = Release{7, 2}
 	s := New(f)
 	expect(t, send(s, mgmt, "POST", bucketsPath, "name=m&ramQuotaMB=1024&storageBackend=magma"), 202)
 	const collections = bucketsPath + "/m/scopes/_default/collections"

@@ -25,7 +25,7 @@ var _ Cluster = (*fakeCluster)(nil)
 
 func newFake() *fakeCluster {
 	f := &fakeCluster{
-		identity:  Identity{UUID: "c1", Name: "test", Version: "7.6.4-5146-enterprise", Release: [3]int{7, 6, 4}, SharedPreparedStatements: true},
+		identity:  Identity{UUID: "c1", Name: "test", Version: "7.6.4-5146-enterprise", Release: Release{7, 6, 4}, SharedPreparedStatements: true},
 		manifests: map[string]*Manifest{}, rev: 1, changed: make(chan struct{}),
 	}
 	for i := range 2 {

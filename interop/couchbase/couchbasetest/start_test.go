@@ -49,7 +49,7 @@ func writeTo(t *testing.T, c *couchbasetest.Cluster, node int) {
 	for _, p := range []memd.Packet{
 		{Opcode: memd.OpSASLAuth, Key: []byte("PLAIN"), Value: []byte("\x00" + c.Username() + "\x00" + c.Password())},
 		{Opcode: memd.OpSelectBucket, Key: []byte("default")},
-		{Opcode: memd.OpSet, VBucket: memd.VBucket([]byte(key), 1024), Key: []byte(key), Extras: memd.AppendStore(nil, 0, 0), Value: []byte("1")},
+		{Opcode: memd.OpSet, VBucket: memd.VBucket([]byte(key), 128), Key: []byte(key), Extras: memd.AppendStore(nil, 0, 0), Value: []byte("1")},
 	} {
 		p.Magic = memd.MagicRequest
 		batch, err = p.Append(batch)
