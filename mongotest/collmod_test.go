@@ -102,6 +102,7 @@ func TestCollModOfTimes(t *testing.T) {
 	c.ok(`{"create": "ts", "timeseries": {"timeField": "t"}, "expireAfterSeconds": 100, "$db": "test"}`)
 	c.ok(`{"create": "span", "timeseries": {"timeField": "t", "bucketMaxSpanSeconds": 60, "bucketRoundingSeconds": 60}, "$db": "test"}`)
 	c.ok(`{"create": "cl", "clusteredIndex": {"key": {"_id": 1}, "unique": true}, "$db": "test"}`)
+	c.ok(`{"create": "both", "timeseries": {"timeField": "t", "granularity": "seconds", "bucketMaxSpanSeconds": 3600}, "$db": "test"}`)
 	const onlyCoarser = `Invalid transition`
 	for _, test := range []struct{ command, reply string }{
 		{`{"collMod": "ts", "timeseries": {"granularity": "hours"}`, onlyCoarser},
@@ -111,6 +112,9 @@ func TestCollModOfTimes(t *testing.T) {
 		{`{"collMod": "ts", "timeseries": {"timeField": "x"}`, `'collMod.timeseries.timeField' is an unknown field`},
 		{`{"collMod": "ts", "timeseries": 5`, `'collMod.timeseries' is the wrong type 'int'`},
 		{`{"collMod": "span", "timeseries": {"granularity": "minutes"}`, onlyCoarser},
+		{`{"collMod": "both", "timeseries": {"granularity": "seconds"}`, `"ok": {"$numberDouble":"1.0"}`},
+		{`{"collMod": "both", "timeseries": {"granularity": "minutes"}`, `"ok": {"$numberDouble":"1.0"}`},
+		{`{"listCollections": 1, "filter": {"name": "both"}`, `"granularity": "minutes","bucketMaxSpanSeconds": {"$numberInt":"86400"}`},
 		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 30, "bucketRoundingSeconds": 30}`, `needs to be at least 60`},
 		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 90}`, `equal to each other`},
 		{`{"collMod": "span", "timeseries": {"bucketMaxSpanSeconds": 90, "bucketRoundingSeconds": 90}`, `"ok": {"$numberDouble":"1.0"}`},

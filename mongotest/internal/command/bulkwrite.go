@@ -133,6 +133,9 @@ func parseBulk(x *call.Call) (*bulk, error) {
 func (b *bulk) batchInsertions() {
 	for i := range b.ops {
 		op := &b.ops[i]
+		if op.name != "insert" {
+			continue
+		}
 		if i > 0 && b.ops[i-1].name == "insert" && b.ops[i-1].namespace == op.namespace {
 			op.insertion.batch = b.ops[i-1].insertion.batch
 			continue

@@ -28,14 +28,11 @@ var roundings = map[string]int64{"seconds": 60, "minutes": 3600, "hours": 86400}
 
 // spans returns the span of a bucket, and to what its start is rounded down.
 func (ts *Timeseries) spans() (span, rounding time.Duration) {
-	granularity := ts.granularity
-	if granularity == "" {
-		granularity = "seconds"
+	rounded := roundings[ts.shownGranularity()]
+	if ts.ownSpan() {
+		rounded = ts.rounding
 	}
-	if ts.span != 0 && ts.granularity == "" {
-		return time.Duration(ts.span) * time.Second, time.Duration(ts.rounding) * time.Second
-	}
-	return time.Duration(maxSpans[granularity]) * time.Second, time.Duration(roundings[granularity]) * time.Second
+	return time.Duration(ts.bucketSpan()) * time.Second, time.Duration(rounded) * time.Second
 }
 
 // buckets puts measurements, which come as they were inserted, into the buckets in which the real server would keep them, in

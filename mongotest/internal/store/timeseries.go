@@ -156,7 +156,7 @@ func (ts *Timeseries) append(dst []byte) []byte {
 	if ts.hasMeta {
 		dst = wire.AppendString(dst, "metaField", ts.metaField)
 	}
-	if ts.span != 0 && ts.granularity == "" {
+	if ts.ownSpan() {
 		dst = wire.AppendInt32(dst, "bucketRoundingSeconds", int32(ts.rounding))
 		dst = wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.span))
 	} else {
@@ -168,6 +168,9 @@ func (ts *Timeseries) append(dst []byte) []byte {
 	}
 	return wire.EndDocument(dst, at)
 }
+
+// ownSpan reports whether buckets span other seconds than those of a granularity.
+func (ts *Timeseries) ownSpan() bool { return ts.span != 0 && ts.granularity == "" }
 
 func (ts *Timeseries) shownGranularity() string { return cmp.Or(ts.granularity, "seconds") }
 

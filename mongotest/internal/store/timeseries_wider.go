@@ -33,11 +33,15 @@ func (ts *Timeseries) Widened(wanted []byte) (*Timeseries, error) {
 	if len(seconds) > 0 {
 		return after.spanning(seconds["bucketMaxSpanSeconds"], seconds["bucketRoundingSeconds"], ts.bucketSpan())
 	}
+	if after.granularity == ts.granularity {
+		return &after, nil
+	}
 	from, to := slices.Index(granularities, ts.shownGranularity()), slices.Index(granularities, after.granularity)
-	if after.granularity != "" && (ts.span != 0 || to < from || to > from+1) {
+	if ts.ownSpan() || to < from || to > from+1 {
 		return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "Invalid transition for timeseries.granularity. Can only transition from 'seconds' to "+
 			"'minutes' or 'minutes' to 'hours'.")
 	}
+	after.span, after.rounding = 0, 0
 	return &after, nil
 }
 
