@@ -23,7 +23,7 @@ const (
 const mostObserveTime = time.Second
 
 // neverAgain is the strategy of looks at a copy: the next look follows anyway.
-var neverAgain = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+var neverAgain = retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return retry.Decline(retry.StopStrategyDeclined), nil
 })
 

@@ -32,11 +32,11 @@ func engineStrategy(ctx context.Context, s RetryStrategy) retry.Strategy { //nol
 }
 
 // RetryAfter asks the strategy. The engine calls it from one goroutine, that of the operation.
-func (s *requestStrategy) RetryAfter(_ context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+func (s *requestStrategy) RetryAfter(_ context.Context, state retry.OperationState, failure retry.Failure) (retry.Action, error) {
 	if s.id == "" {
 		s.id = strconv.FormatUint(lastRequestID.Add(1), 10)
 	}
-	action := s.strategy.RetryAfter(&retryRequest{call: s, request: &request, failure: &failure}, retryReason{failure.Reason})
+	action := s.strategy.RetryAfter(&retryRequest{call: s, state: &state, failure: &failure}, retryReason{failure.Reason})
 	switch a := action.(type) {
 	case nil:
 		return retry.Decline(retry.StopStrategyDeclined), nil
@@ -53,19 +53,19 @@ func (s *requestStrategy) RetryAfter(_ context.Context, request retry.Request, f
 // retryRequest is an operation of the engine, as a strategy sees it.
 type retryRequest struct {
 	call    *requestStrategy
-	request *retry.Request
+	state   *retry.OperationState
 	failure *retry.Failure
 }
 
 var _ RetryRequestDetails = (*retryRequest)(nil)
 
-func (r *retryRequest) RetryAttempts() uint32       { return uint32(r.request.Retries) } //nolint:gosec // it is a small count
+func (r *retryRequest) RetryAttempts() uint32       { return uint32(r.state.Retries) } //nolint:gosec // it is a small count
 func (r *retryRequest) Identifier() string          { return r.call.id }
-func (r *retryRequest) Idempotent() bool            { return r.request.Idempotency != retry.NotIdempotent }
-func (r *retryRequest) RetryReasons() []RetryReason { return reasonsOf(&r.request.Reasons) }
+func (r *retryRequest) Idempotent() bool            { return r.state.Idempotency != retry.NotIdempotent }
+func (r *retryRequest) RetryReasons() []RetryReason { return reasonsOf(&r.state.Reasons) }
 func (r *retryRequest) Context() context.Context    { return r.call.context }
 func (r *retryRequest) UserData() any               { return retry.Data(r.call.context) }
-func (r *retryRequest) Operation() string           { return r.request.Name }
+func (r *retryRequest) Operation() string           { return r.state.Name }
 func (r *retryRequest) Err() error                  { return r.failure.Err }
 
 // reasonsOf returns the reasons of a set with the names of gocb.

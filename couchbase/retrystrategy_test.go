@@ -103,7 +103,7 @@ func TestGrowingBackoffStaysInItsBounds(t *testing.T) {
 
 func TestBestEffortFollowsItsCalculator(t *testing.T) {
 	strategy := NewBestEffortRetryStrategy(func(n uint32) time.Duration { return time.Duration(n+1) * time.Hour })
-	request := &retryRequest{request: &retry.Request{Retries: 2}, call: &requestStrategy{}, failure: &retry.Failure{}}
+	request := &retryRequest{state: &retry.OperationState{Retries: 2}, call: &requestStrategy{}, failure: &retry.Failure{}}
 	if d := strategy.RetryAfter(request, KVLockedRetryReason).Duration(); d != 3*time.Hour {
 		t.Errorf("a reason that permits others: %v", d)
 	}

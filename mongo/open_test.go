@@ -131,7 +131,7 @@ type declining struct {
 	action retry.Action
 }
 
-func (s *declining) RetryAfter(_ context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+func (s *declining) RetryAfter(_ context.Context, request retry.OperationState, failure retry.Failure) (retry.Action, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, failure)

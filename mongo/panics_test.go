@@ -180,7 +180,7 @@ func (v *victim) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // RetryAfter implements [retry.Strategy].
-func (v *victim) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (v *victim) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	v.at("Strategy")
 	return retry.After(0), nil
 }

@@ -14,7 +14,7 @@ import (
 // delayOf returns the delay of a strategy that retries.
 func delayOf(t rapid.TB, s Strategy, retries int) time.Duration {
 	t.Helper()
-	a, err := s.RetryAfter(context.Background(), Request{Retries: retries}, Failure{})
+	a, err := s.RetryAfter(context.Background(), OperationState{Retries: retries}, Failure{})
 	if err != nil || !a.retry {
 		t.Fatalf("after %d retries: %+v, %v", retries, a, err)
 	}

@@ -55,7 +55,7 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 				e := guarded(t, retry.RetryOnce(), nil)
 				trip(t, e)
 				var asked []retry.Reason
-				strategy := retry.StrategyFunc(func(ctx context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+				strategy := retry.StrategyFunc(func(ctx context.Context, r retry.OperationState, f retry.Failure) (retry.Action, error) {
 					asked = append(asked, f.Reason)
 					return c.strategy.RetryAfter(ctx, r, f)
 				})

@@ -40,7 +40,7 @@ func stopReasonOfError(t rapid.TB, err error) StopReason {
 }
 
 func after(d time.Duration) Strategy {
-	return StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(d), nil })
+	return StrategyFunc(func(context.Context, OperationState, Failure) (Action, error) { return After(d), nil })
 }
 
 // bucket is a budget that is never refilled.

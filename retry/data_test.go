@@ -24,7 +24,7 @@ func TestTheStrategySeesTheCallersData(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen := []any{}
-			strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
+			strategy := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, _ retry.Failure) (retry.Action, error) {
 				seen = append(seen, r.Data)
 				return retry.After(0), nil
 			})
@@ -41,7 +41,7 @@ func TestTheStrategySeesTheCallersData(t *testing.T) {
 
 // The example of RFC 0049: the request of a robot is not retried.
 func TestAStrategyCanDecideByTheCallersData(t *testing.T) {
-	noRobots := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
+	noRobots := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, _ retry.Failure) (retry.Action, error) {
 		if r.Data == "robot" {
 			return retry.Decline(retry.StopDisabled), nil
 		}

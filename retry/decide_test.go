@@ -188,7 +188,7 @@ func TestTheDecisionIsThatOfTheTables(t *testing.T) {
 }
 
 func declining(action Action, err error) Strategy {
-	return StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return action, err })
+	return StrategyFunc(func(context.Context, OperationState, Failure) (Action, error) { return action, err })
 }
 
 // theStrategies are the strategies of the table, by its first column.
@@ -307,7 +307,7 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 	atOnce := tableUnder(t, document, "### Decided without a strategy")
 	rows := tableUnder(t, document, "### The result of an answer")
 	asked := 0
-	e, err := New(Options{Strategy: StrategyFunc(func(context.Context, Request, Failure) (Action, error) {
+	e, err := New(Options{Strategy: StrategyFunc(func(context.Context, OperationState, Failure) (Action, error) {
 		asked++
 		return Decline(StopDisabled), nil
 	})})

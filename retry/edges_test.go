@@ -92,14 +92,16 @@ func (s slow) Observe(_ context.Context, e Event) {
 	}
 }
 
-func (s slow) RetryAfter(context.Context, Request, Failure) (Action, error) {
+func (s slow) RetryAfter(context.Context, OperationState, Failure) (Action, error) {
 	<-time.After(time.Duration(s))
 	return After(50 * time.Millisecond), nil
 }
 
 // With a breaker the clock was read before observer and strategy took their time: it is read again.
 func TestTheTimeThatObserverAndStrategyTakeCountsWithABreakerToo(t *testing.T) {
-	after := StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(50 * time.Millisecond), nil })
+	after := StrategyFunc(func(context.Context, OperationState, Failure) (Action, error) {
+		return After(50 * time.Millisecond), nil
+	})
 	for name, o := range map[string]Options{
 		"observer": {Strategy: after, Observer: slow(60 * time.Millisecond)},
 		"strategy": {Strategy: slow(60 * time.Millisecond)},

@@ -116,7 +116,7 @@ func TestTheBetterIdempotencyOfOperationAndAttemptCounts(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%v, the attempt %v", operations, attempts), func(t *testing.T) {
 				var seen []retry.Idempotency
-				strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+				strategy := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, f retry.Failure) (retry.Action, error) {
 					seen = append(seen, f.Idempotency)
 					if r.Idempotency != operations {
 						t.Errorf("the strategy sees the operation as %v, want %v", r.Idempotency, operations)

@@ -9,7 +9,7 @@ import (
 )
 
 // calm is a strategy: three retries, each after a longer delay, and none any more once the server was overloaded.
-func calm(_ context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+func calm(_ context.Context, request retry.OperationState, failure retry.Failure) (retry.Action, error) {
 	switch {
 	case failure.Reason == retry.ReasonOverloaded || request.Reasons.Has(retry.ReasonOverloaded):
 		return retry.Decline(retry.StopStrategyDeclined), nil
@@ -42,7 +42,7 @@ func ExampleStrategyFunc() {
 func ExampleAction() {
 	ctx := context.Background()
 	for _, retries := range []int{1, 3} {
-		action, err := calm(ctx, retry.Request{Retries: retries}, refused(ctx, retries))
+		action, err := calm(ctx, retry.OperationState{Retries: retries}, refused(ctx, retries))
 		delay, again := action.Delay()
 		fmt.Println(delay, again, err)
 	}

@@ -66,7 +66,7 @@ func afterEach(delay time.Duration) retry.Strategy { return saying(retry.After(d
 
 // saying returns a strategy that always gives the same answer.
 func saying(action retry.Action, err error) retry.Strategy {
-	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return action, err })
+	return retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) { return action, err })
 }
 
 // run holds the results of one operation: the times of its attempts and of its end, and its error.

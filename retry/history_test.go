@@ -129,10 +129,10 @@ func TestTheErrorBehindAnOpenBreakerIsFoundThoughItsAttemptIsNotKept(t *testing.
 	}
 }
 
-// "Request.Retries stays exact", and so do the reasons, beyond the attempts that are kept.
+// The retries stay exact, and so do the reasons, beyond the attempts that are kept.
 func TestAStrategySeesAllRetriesAndReasons(t *testing.T) {
 	asked := 0
-	strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
+	strategy := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, _ retry.Failure) (retry.Action, error) {
 		if r.Retries != asked || asked > 5 && !r.Reasons.Has(retry.ReasonConflict) {
 			t.Errorf("asked for the %d. time, it sees %d retries and CONFLICT %v", asked, r.Retries, r.Reasons.Has(retry.ReasonConflict))
 		}

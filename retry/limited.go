@@ -27,9 +27,9 @@ func Limited(attempts int, strategy Strategy) Strategy {
 }
 
 // RetryAfter implements [Strategy].
-func (l *limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	if request.Retries+1 >= l.attempts {
+func (l *limited) RetryAfter(ctx context.Context, state OperationState, failure Failure) (Action, error) {
+	if state.Retries+1 >= l.attempts {
 		return Decline(StopAttemptsUsed), nil
 	}
-	return l.strategy.RetryAfter(ctx, request, failure)
+	return l.strategy.RetryAfter(ctx, state, failure)
 }

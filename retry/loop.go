@@ -113,13 +113,13 @@ func (e *Engine) decide(
 	return d
 }
 
-// ask asks a strategy that needs the request and the failure.
+// ask asks a strategy that needs the state of the operation and the failure.
 func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history, failure *Failure) (Action, error) {
-	request := Request{Operation: *op, Retries: earlier.retries, Reasons: earlier.reasons}
-	if request.Data == nil {
-		request.Data = Data(ctx)
+	state := OperationState{Operation: *op, Retries: earlier.retries, Reasons: earlier.reasons}
+	if state.Data == nil {
+		state.Data = Data(ctx)
 	}
-	action, err := strategy.RetryAfter(ctx, request, *failure)
+	action, err := strategy.RetryAfter(ctx, state, *failure)
 	if err != nil || action == (Action{}) {
 		action = Decline(StopStrategyDeclined)
 	}

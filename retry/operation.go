@@ -19,8 +19,8 @@ type Operation struct {
 	Idempotency Idempotency
 }
 
-// Request is the view that a [Strategy] has of an operation under way.
-type Request struct {
+// OperationState is the view that a [Strategy] has of an operation under way.
+type OperationState struct {
 	Operation
 	// Retries is the number of retries so far; after an attempt with [Failure.Progress], of those since then.
 	Retries int

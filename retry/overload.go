@@ -27,15 +27,15 @@ func Overload(retries int, otherwise Strategy) Strategy {
 }
 
 // RetryAfter implements [Strategy].
-func (o *overload) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
+func (o *overload) RetryAfter(ctx context.Context, state OperationState, failure Failure) (Action, error) {
 	overloaded := failure.Reason == ReasonOverloaded
 	switch {
-	case !overloaded && !request.Reasons.Has(ReasonOverloaded):
-		return o.otherwise.RetryAfter(ctx, request, failure)
-	case request.Retries >= o.retries:
+	case !overloaded && !state.Reasons.Has(ReasonOverloaded):
+		return o.otherwise.RetryAfter(ctx, state, failure)
+	case state.Retries >= o.retries:
 		return Decline(StopAttemptsUsed), nil
 	case overloaded:
-		return After(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
+		return After(OverloadBackoff(state.Retries+1, failure.BaseBackoff)), nil
 	default:
 		return After(0), nil
 	}

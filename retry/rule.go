@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// rule is a strategy that looks only at the number of retries. The engine follows it without copying the request and the
+// rule is a strategy that looks only at the number of retries. The engine follows it without copying the state and the
 // failure, so that a retry at once costs no memory.
 type rule struct {
 	attempts int                             // at most, with the first
@@ -17,11 +17,11 @@ type rule struct {
 const unlimited = math.MaxInt
 
 // RetryAfter implements [Strategy].
-func (r *rule) RetryAfter(_ context.Context, request Request, _ Failure) (Action, error) {
-	if !r.allows(request.Retries) {
+func (r *rule) RetryAfter(_ context.Context, state OperationState, _ Failure) (Action, error) {
+	if !r.allows(state.Retries) {
 		return Decline(StopAttemptsUsed), nil
 	}
-	return After(r.delayAfter(request.Retries)), nil
+	return After(r.delayAfter(state.Retries)), nil
 }
 
 // allows reports whether there may be another attempt after so many retries.

@@ -9,7 +9,7 @@ import (
 
 // A strategy that looks only at the number of retries is a rule, so that a retry copies neither request nor failure.
 func TestWhichStrategiesAreARule(t *testing.T) {
-	other := StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(0), nil })
+	other := StrategyFunc(func(context.Context, OperationState, Failure) (Action, error) { return After(0), nil })
 	always := BestEffort(BackoffOptions{
 		Calculator: func(retries int) time.Duration { return time.Duration(retries) * time.Second },
 	})

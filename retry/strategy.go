@@ -40,29 +40,29 @@ func Decline(stop StopReason) Action {
 // The functions [RetryOnce], [UntilDeadline], [BestEffort], [Limited], [Overload] and [StrategyFunc] return strategies. They
 // check their arguments; [New] and [Engine.Do] return the error of a strategy whose arguments were wrong.
 type Strategy interface {
-	RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error)
+	RetryAfter(ctx context.Context, state OperationState, failure Failure) (Action, error)
 }
 
 // StrategyFunc returns the strategy that calls f.
-func StrategyFunc(f func(ctx context.Context, request Request, failure Failure) (Action, error)) Strategy {
+func StrategyFunc(f func(ctx context.Context, state OperationState, failure Failure) (Action, error)) Strategy {
 	if f == nil {
 		return &invalid{errors.New("StrategyFunc: the function is nil")}
 	}
 	return strategyFunc(f)
 }
 
-type strategyFunc func(ctx context.Context, request Request, failure Failure) (Action, error)
+type strategyFunc func(ctx context.Context, state OperationState, failure Failure) (Action, error)
 
 // RetryAfter implements [Strategy].
-func (f strategyFunc) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	return f(ctx, request, failure)
+func (f strategyFunc) RetryAfter(ctx context.Context, state OperationState, failure Failure) (Action, error) {
+	return f(ctx, state, failure)
 }
 
 // invalid is a strategy that was made with wrong arguments. No engine accepts it.
 type invalid struct{ err error }
 
 // RetryAfter implements [Strategy].
-func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
+func (i *invalid) RetryAfter(context.Context, OperationState, Failure) (Action, error) {
 	return Action{}, i.err
 }
 

@@ -71,9 +71,9 @@ func TestTheEngineWaitsForBestEffortsDelays(t *testing.T) {
 
 // A strategy is "given the request and the failure": the retries and the reasons so far, and the failure as the attempt returned it.
 func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
-	var requests []retry.Request
+	var requests []retry.OperationState
 	var failures []retry.Failure
-	strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+	strategy := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, f retry.Failure) (retry.Action, error) {
 		requests, failures = append(requests, r), append(failures, f)
 		return retry.After(0), nil
 	})
@@ -115,11 +115,11 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 	}
 }
 
-// Request.Retries and Request.Reasons include retries about which no strategy was asked.
+// OperationState.Retries and OperationState.Reasons include retries about which no strategy was asked.
 func TestRetriesForAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen string
-		strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
+		strategy := retry.StrategyFunc(func(_ context.Context, r retry.OperationState, _ retry.Failure) (retry.Action, error) {
 			seen += fmt.Sprint(r.Retries, r.Reasons.Has(couchbasereason.KVNotMyVBucket), " ")
 			return retry.After(0), nil
 		})
@@ -154,7 +154,7 @@ func TestARefusalWithNotStoppedIsNotRetried(t *testing.T) {
 // extended embeds another strategy and overrides its answer.
 type extended struct{ retry.Strategy }
 
-func (extended) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (extended) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return retry.Decline(retry.StopDisabled), nil
 }
 

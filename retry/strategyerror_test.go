@@ -51,20 +51,20 @@ func TestAStrategyThatDeclinesWithoutAnErrorAddsNone(t *testing.T) {
 // pointerStrategy is a strategy of a user's own, whose nil pointer is of no use.
 type pointerStrategy struct{ action retry.Action }
 
-func (s *pointerStrategy) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (s *pointerStrategy) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return s.action, nil
 }
 
 type functionStrategy func() retry.Action
 
-func (f functionStrategy) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (f functionStrategy) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return f(), nil
 }
 
 // listStrategy asks one strategy after another. Its nil is of use.
 type listStrategy []retry.Strategy
 
-func (l listStrategy) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (l listStrategy) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return retry.Decline(retry.StopDisabled), nil
 }
 

@@ -101,7 +101,7 @@ func TestADeadlineThatHasPassedEndsTheOperationAtOnce(t *testing.T) {
 func TestASlowStrategy(t *testing.T) {
 	cause := errors.New("enough")
 	slow := func(lasts time.Duration, answer retry.Action) retry.Strategy {
-		return retry.StrategyFunc(func(ctx context.Context, _ retry.Request, _ retry.Failure) (retry.Action, error) {
+		return retry.StrategyFunc(func(ctx context.Context, _ retry.OperationState, _ retry.Failure) (retry.Action, error) {
 			select {
 			case <-time.After(lasts):
 			case <-ctx.Done():

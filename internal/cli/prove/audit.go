@@ -24,8 +24,9 @@ func (c *cell) audit(ctx context.Context, records []record) (book, error) {
 	if err := c.sweep(ctx); err != nil {
 		return b, err
 	}
-	tallies, err := c.site.read(ctx, c.documents(records))
-	if err != nil {
+	var tallies []tally
+	var err error
+	if tallies, b.journal, b.known, err = readSettled(ctx, c.site, c.documents(records)); err != nil {
 		return b, err
 	}
 	for _, t := range tallies {
@@ -33,11 +34,35 @@ func (c *cell) audit(ctx context.Context, records []record) (book, error) {
 			return b, err
 		}
 	}
-	b.journal, b.known = c.site.journal()
 	if !b.known {
 		return b, nil
 	}
 	return b, b.compare()
+}
+
+// readSettled reads documents and the journal at a time when nothing is applied: a message that a black hole has held back may arrive
+// after the healing, between the reading of the two. It reads again until it has seen no such message.
+func readSettled(ctx context.Context, s site, names []string) (tallies []tally, journal []entry, known bool, err error) {
+	before, _ := s.journal()
+	for {
+		if tallies, err = s.read(ctx, names); err != nil {
+			return nil, nil, false, err
+		}
+		if journal, known = s.journal(); !known || applied(journal) == applied(before) {
+			return tallies, journal, known, nil
+		}
+		before = journal
+	}
+}
+
+// applied counts the messages that were applied.
+func applied(journal []entry) (n int) {
+	for i := range journal {
+		if journal[i].applied {
+			n++
+		}
+	}
+	return n
 }
 
 // documents returns the names of the documents of all operations, each once.

@@ -134,7 +134,9 @@ func openBreaker(w *world) {
 
 // declining is a strategy that never retries.
 func declining() retry.Strategy {
-	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return retry.Action{}, nil })
+	return retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
+		return retry.Action{}, nil
+	})
 }
 
 var strategies = []struct {

@@ -32,7 +32,7 @@ func TestASuccess(t *testing.T) {
 
 // every10 is a strategy that retries after 10 ms.
 func every10() retry.Strategy {
-	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	return retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 		return retry.After(10 * ms), nil
 	})
 }
@@ -210,7 +210,7 @@ func TestAConnectionWithoutItsBucketIsReplacedWhileTheRequestWaits(t *testing.T)
 			t.Fatal(err)
 		}
 		equal(t, "requests", w.where(), "0s@a 10ms@a")
-	}, strategy(retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	}, strategy(retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 		return retry.After(time.Second), nil
 	})))
 }

@@ -20,7 +20,7 @@ func TestAStrategyReachesContextDataAndIdentifier(t *testing.T) {
 		asked := 0
 		q := w.increment(keyOf0)
 		q.Data = "data"
-		q.Strategy = retry.StrategyFunc(func(ctx context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+		q.Strategy = retry.StrategyFunc(func(ctx context.Context, r retry.OperationState, f retry.Failure) (retry.Action, error) {
 			asked++
 			id, ok := operation.Identifier(ctx)
 			if ctx.Value(contextKey{}) != "value" || r.Data != "data" || r.Name != "increment" || !ok || id != w.Log()[0].Request.Opaque {
@@ -47,7 +47,7 @@ func TestAStrategyThatBlocksDelaysNoOtherOperation(t *testing.T) {
 	inWorld(t, locked, func(w *world) {
 		var blocking atomic.Bool
 		q := w.increment(keyOf0)
-		q.Strategy = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		q.Strategy = retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 			blocking.Store(true)
 			<-time.After(time.Second)
 			return retry.Action{}, nil
@@ -72,7 +72,7 @@ func TestAStrategyThatReturnsAnError(t *testing.T) {
 	mine := errors.New("mine")
 	inWorld(t, status(memd.StatusLocked, always), func(w *world) {
 		q := w.get(keyOf0)
-		q.Strategy = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		q.Strategy = retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 			return retry.After(ms), mine
 		})
 		_, err := w.do(q)
@@ -87,7 +87,7 @@ func TestAContextThatAStrategyKeeps(t *testing.T) {
 	inWorld(t, status(memd.StatusLocked, 1), func(w *world) {
 		var kept context.Context // with no delay, the context is not asked for its end
 		q := w.get(keyOf0)
-		q.Strategy = retry.StrategyFunc(func(ctx context.Context, _ retry.Request, _ retry.Failure) (retry.Action, error) {
+		q.Strategy = retry.StrategyFunc(func(ctx context.Context, _ retry.OperationState, _ retry.Failure) (retry.Action, error) {
 			kept = ctx
 			return retry.After(0), nil
 		})

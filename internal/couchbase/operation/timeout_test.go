@@ -233,7 +233,7 @@ func TestAStrategyThatPanics(t *testing.T) {
 	inWorld(t, status(memd.StatusLocked, always), func(w *world) {
 		q := w.get(keyOf0)
 		asked := 0
-		q.Strategy = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		q.Strategy = retry.StrategyFunc(func(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 			if asked++; asked == 2 {
 				panic("mine")
 			}

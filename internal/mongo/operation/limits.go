@@ -34,14 +34,14 @@ func (l *Limits) newEngine() (*retry.Engine, error) {
 
 // restrict asks the application's strategy about a retry that the client's own rules allow. The longer delay counts.
 func (l *Limits) restrict(
-	ctx context.Context, request retry.Request, failure retry.Failure, allowed retry.Action,
+	ctx context.Context, state retry.OperationState, failure retry.Failure, allowed retry.Action,
 ) (retry.Action, error) {
 	delay, ok := allowed.Delay()
 	if l.Strategy == nil || !ok {
 		return allowed, nil
 	}
-	request.Strategy = nil // the client's own
-	action, err := l.Strategy.RetryAfter(ctx, request, failure)
+	state.Strategy = nil // the client's own
+	action, err := l.Strategy.RetryAfter(ctx, state, failure)
 	if longer, ok := action.Delay(); err == nil && ok && longer < delay {
 		return allowed, nil
 	}

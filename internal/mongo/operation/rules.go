@@ -43,7 +43,7 @@ func (r *run) supported(s *topology.Server) bool {
 
 // RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.
 // Overload errors have a rule of their own.
-func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+func (r *run) RetryAfter(ctx context.Context, state retry.OperationState, failure retry.Failure) (retry.Action, error) {
 	rule := retry.RetryOnce()
 	if _, ok := ctx.Deadline(); ok {
 		rule = retry.UntilDeadline()
@@ -55,20 +55,20 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 		rule = r.requestRule(&failure)
 	}
 	if !r.overloadRetries() || r.requested && movesOn(&failure) {
-		return r.restricted(ctx, request, failure, rule)
+		return r.restricted(ctx, state, failure, rule)
 	}
-	return r.restricted(ctx, request, failure, retry.Overload(r.cfg.MaxAdaptiveRetries, rule))
+	return r.restricted(ctx, state, failure, retry.Overload(r.cfg.MaxAdaptiveRetries, rule))
 }
 
 // restricted follows the client's own rule and, if that allows a retry, the application's strategy.
 func (r *run) restricted(
-	ctx context.Context, request retry.Request, failure retry.Failure, rule retry.Strategy,
+	ctx context.Context, state retry.OperationState, failure retry.Failure, rule retry.Strategy,
 ) (retry.Action, error) {
-	action, err := rule.RetryAfter(ctx, request, failure)
+	action, err := rule.RetryAfter(ctx, state, failure)
 	if err != nil {
 		return action, err
 	}
-	return r.cfg.Limits.restrict(ctx, request, failure, action)
+	return r.cfg.Limits.restrict(ctx, state, failure, action)
 }
 
 // overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
@@ -90,6 +90,6 @@ func (r *run) overloadRetries() bool {
 
 type never retry.StopReason
 
-func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+func (w never) RetryAfter(context.Context, retry.OperationState, retry.Failure) (retry.Action, error) {
 	return retry.Decline(retry.StopReason(w)), nil
 }

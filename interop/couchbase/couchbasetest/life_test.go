@@ -89,7 +89,7 @@ func TestGocbSurvivesAFailover(t *testing.T) {
 	<-time.After(100 * time.Millisecond)
 	for _, err := range stop() {
 		inFlight := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, gocb.ErrRequestCanceled) // when the node died
-		if !inFlight && !errors.Is(err, gocb.ErrAmbiguousTimeout) { // gocb does not always end what waits for a node that left
+		if !inFlight && !errors.Is(err, gocb.ErrAmbiguousTimeout) {                                                         // gocb does not always end what waits for a node that left
 			t.Error(err)
 		}
 	}
