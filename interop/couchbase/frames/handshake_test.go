@@ -10,25 +10,25 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
-// handshake returns the requests of the first connection that selects a bucket, up to its first map.
+// handshake returns the requests of the first connection that selects a bucket, up to its first map. A client whose connection is there before
+// the program opens the bucket selects it after the map; it is written before it all the same.
 func handshake(all []Sent) string {
-	for _, selected := range all {
-		if memd.Opcode(selected.Bytes[1]) != memd.OpSelectBucket {
-			continue
-		}
-		var texts []string
-		for _, s := range all {
-			if s.Conn != selected.Conn {
-				continue
-			}
-			texts = append(texts, handshakeText(s))
-			if memd.Opcode(s.Bytes[1]) == memd.OpGetClusterConfig {
-				break
-			}
-		}
-		return strings.Join(texts, "\n")
+	i := slices.IndexFunc(all, func(s Sent) bool { return memd.Opcode(s.Bytes[1]) == memd.OpSelectBucket })
+	if i < 0 {
+		return "no bucket was selected"
 	}
-	return "no bucket was selected"
+	var texts []string
+	var asked string // for the map
+	for j, s := range all {
+		switch {
+		case s.Conn != all[i].Conn || j > i && asked != "":
+		case memd.Opcode(s.Bytes[1]) == memd.OpGetClusterConfig:
+			asked = handshakeText(s)
+		default:
+			texts = append(texts, handshakeText(s))
+		}
+	}
+	return strings.Join(append(texts, asked), "\n")
 }
 
 // handshakeText is the text of a packet of the handshake. HELLO has the names and the ids of the client as its key; its features are
