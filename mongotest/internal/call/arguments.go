@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -95,6 +96,11 @@ func CheckLength(db, coll string) error {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, coll, longestNamespace)
 	}
 	return nil
+}
+
+// CheckTarget refuses the namespace that a pipeline is to write to.
+func CheckTarget(db, coll string) error {
+	return cmp.Or(CheckNamespace(db, coll), CheckLength(db, coll))
 }
 
 // CheckIDIndex refuses an index of _id that is another than the one that every collection has.

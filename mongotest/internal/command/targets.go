@@ -110,7 +110,7 @@ func storeResults(x call.Locked, a *aggregation, docs [][]byte, vars any, note *
 	if !t.Merge {
 		return out(x, t, docs, note)
 	}
-	if err := cmp.Or(call.CheckNamespace(t.DB, t.Coll), call.CheckLength(t.DB, t.Coll)); err != nil {
+	if err := call.CheckTarget(t.DB, t.Coll); err != nil {
 		return err
 	}
 	return (&merge{x: x, Target: t, Collating: a.Collating, vars: vars, notes: []*journal.Entry{note}}).all(docs)
@@ -154,7 +154,7 @@ func out(x call.Locked, t *pipeline.Target, docs [][]byte, note *journal.Entry) 
 
 // outNamed returns why a temporary collection cannot get the name that is asked for.
 func outNamed(t *pipeline.Target) error {
-	if refused := cmp.Or(call.CheckNamespace(t.DB, t.Coll), call.CheckLength(t.DB, t.Coll)); refused != nil {
+	if refused := call.CheckTarget(t.DB, t.Coll); refused != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
 			mongoerr.From(refused).Message)
 	}

@@ -86,7 +86,7 @@ func hasOperators(v query.Value) bool {
 	if !it.Next() || !strings.HasPrefix(string(it.Key), "$") {
 		return false
 	}
-	return string(it.Key) != "$ref" && string(it.Key) != "$id" && string(it.Key) != "$db"
+	return !query.IsReferenceField(string(it.Key))
 }
 
 // inverse are the operators that are the opposite of another.

@@ -116,9 +116,8 @@ func (p *parser) document(doc []byte) (Expression, error) {
 	it := wire.Elements(doc)
 	for it.Next() {
 		name := string(it.Key)
-		if err := query.CheckPathName(name); err != nil {
-			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
-				err.Message)
+		if err := query.CheckExpressionName(name); err != nil {
+			return nil, err
 		}
 		e, err := p.expression(query.Of(it.Element))
 		if err != nil {

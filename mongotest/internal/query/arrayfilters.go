@@ -112,7 +112,7 @@ func topNames(doc []byte, names []string) []string {
 	for it.Next() {
 		name := splitPath(string(it.Key))[0]
 		switch {
-		case name == "" || name[0] != '$' || isReferenceField(name):
+		case name == "" || name[0] != '$' || IsReferenceField(name):
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

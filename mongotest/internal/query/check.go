@@ -120,7 +120,7 @@ func checkIDNames(before, after []byte) error {
 func checkNames(prefix string, before, after []byte) error {
 	it := wire.Elements(after)
 	for it.Next() {
-		if len(it.Key) == 0 || it.Key[0] != '$' || isReferenceField(string(it.Key)) {
+		if len(it.Key) == 0 || it.Key[0] != '$' || IsReferenceField(string(it.Key)) {
 			continue
 		}
 		if was := Lookup(before, string(it.Key)); was.Type == it.Type && bytes.Equal(was.Data, it.Value) {
@@ -141,7 +141,7 @@ func checkReference(before, after []byte) error {
 	}
 	for i, f := range fields {
 		was := Lookup(before, string(f.Key))
-		if isReferenceField(string(f.Key)) && (was.Type != f.Type || !bytes.Equal(was.Data, f.Value)) {
+		if IsReferenceField(string(f.Key)) && (was.Type != f.Type || !bytes.Equal(was.Data, f.Value)) {
 			if err := referenceField(fields, i); err != nil {
 				return err
 			}

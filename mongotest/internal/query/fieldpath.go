@@ -17,12 +17,19 @@ func FieldPath(name string) ([]string, error) {
 	}
 	names := strings.Split(name, ".")
 	for _, part := range names {
-		if err := CheckPathName(part); err != nil {
-			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
-				err.Message)
+		if err := CheckExpressionName(part); err != nil {
+			return nil, err
 		}
 	}
 	return names, nil
+}
+
+// CheckExpressionName is CheckPathName with the advice that expressions give.
+func CheckExpressionName(name string) error {
+	if err := CheckPathName(name); err != nil {
+		return mongoerr.Because("Consider using $getField or $setField for a field path with '.' or '$'.", err)
+	}
+	return nil
 }
 
 // CheckPathName refuses a name that cannot be a part of a path.
@@ -40,11 +47,11 @@ func CheckPathName(name string) *mongoerr.Error {
 	return nil
 }
 
-// isReferenceField reports whether a name is one of a DBRef's.
-func isReferenceField(name string) bool { return name == "$ref" || name == "$id" || name == "$db" }
+// IsReferenceField reports whether a name is one of a DBRef's.
+func IsReferenceField(name string) bool { return name == "$ref" || name == "$id" || name == "$db" }
 
 // IsPathNameWithDollar reports whether a name that begins with "$" may be a part of a path: those of a DBRef, and a few that a server gives to
 // what it knows of a document.
 func IsPathNameWithDollar(name string) bool {
-	return isReferenceField(name) || slices.Contains([]string{"$sortKey", "$recordId", "$searchScore"}, name)
+	return IsReferenceField(name) || slices.Contains([]string{"$sortKey", "$recordId", "$searchScore"}, name)
 }

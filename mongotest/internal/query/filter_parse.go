@@ -282,7 +282,7 @@ func isExpression(v Value) bool {
 func hasReferenceField(v Value) bool {
 	it := wire.Elements(v.Data)
 	for it.Next() {
-		if isReferenceField(string(it.Key)) {
+		if IsReferenceField(string(it.Key)) {
 			return true
 		}
 	}

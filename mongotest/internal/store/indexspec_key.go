@@ -132,7 +132,7 @@ func keyField(name string) error {
 		if part == "" {
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot contain an empty field.")
 		}
-		if part[0] == '$' && (i == 0 || part != "$id" && part != "$ref" && part != "$db") {
+		if part[0] == '$' && (i == 0 || !query.IsReferenceField(part)) {
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
 		}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,7 +17,7 @@ import (
 func dollarPath(doc []byte) []string {
 	it := wire.Elements(doc)
 	for it.Next() {
-		if name := string(it.Key); strings.HasPrefix(name, "$") && !slices.Contains([]string{"$ref", "$id", "$db"}, name) {
+		if name := string(it.Key); strings.HasPrefix(name, "$") && !query.IsReferenceField(name) {
 			return []string{name}
 		}
 		if it.Type != bson.TypeEmbeddedDocument && it.Type != bson.TypeArray {
