@@ -169,9 +169,9 @@ func TestNoConnectionIsMadeForMinPoolSizeBeforeTheLastPoolReady(t *testing.T) {
 				atCleared.monitor().Event(e)
 			}}
 		})
-		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
 		ready := async(func() bool { found(t, s, standalone()); return true })
 		unsettled(t, "the event PoolReady", ready)
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) }) // not before: it would deliver the event itself
 		s.pool.clear(errDown, false).run()
 		found(t, s, standalone())
 		close(atReady.opened)
