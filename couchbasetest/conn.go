@@ -75,7 +75,7 @@ func (c *conn) abort() {
 
 var (
 	errHangUp = errors.New("couchbasetest: the connection is to be closed")
-	errSilent = errors.New("couchbasetest: the connection has fallen silent")
+	errSilent = errors.New("couchbasetest: nothing is sent on the connection any more")
 )
 
 // maxRetained is the largest buffer that a connection keeps between requests, in bytes.

@@ -62,6 +62,36 @@ func TestAFaultHappensToARequest(t *testing.T) {
 	}
 }
 
+// A client would take the next reply for the rest of the one that was cut off: of 20 bytes and 4 others it makes a CAS.
+func TestNothingFollowsAReplyThatWasCutOff(t *testing.T) {
+	for name, silent := range map[string]bool{"and closed": false, "and silent": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+				c.Use(memd.OpSet, couchbasetest.OnKey("cut", couchbasetest.FaultOnce(couchbasetest.Fault{
+					After: func() { c.Pause(0) }, LoseReply: true, CutReplyAfter: 20, Silent: silent,
+				})))
+				c.Use(memd.OpSet, couchbasetest.OnKey("next", couchbasetest.FaultOnce(couchbasetest.Fault{ReplyDelay: time.Second})))
+				cl := open(t, c, 0, append([]memd.Feature{memd.FeatureUnorderedExecution}, modern...)...)
+				cl.send(doc(memd.OpSet, "next", "1"))
+				cl.send(doc(memd.OpSet, "cut", "1"))
+				wait(2 * time.Second)
+				c.Resume(0)
+				cl.nc.SetReadDeadline(time.Now().Add(time.Hour))
+				if b, _ := io.ReadAll(cl.nc); len(b) != 20 {
+					t.Errorf("%d bytes came, want 20: % x", len(b), b)
+				}
+				cl.nc.Close()
+				wait(time.Millisecond)
+				for _, e := range c.Journal() {
+					if !e.Applied || !e.ReplyLost {
+						t.Errorf("the journal says %v, want applied and reply-lost", &e)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestASilentConnectionStaysOpen(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
 		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{LoseReply: true, Silent: true}))

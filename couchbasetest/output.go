@@ -13,15 +13,16 @@ type output struct {
 	bytes   []byte
 	spare   []byte
 	writing bool
-	silent  bool // nothing is sent any more
+	ended   bool // nothing is sent after what was appended
 }
 
-// append adds a packet, of which only the first cut bytes are sent if cut is not negative.
+// append adds a packet, of which only the first cut bytes are sent if cut is not negative. Nothing is sent after these: the client would
+// take it for the rest of the packet.
 func (o *output) append(p *memd.Packet, cut int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.silent {
-		return nil
+	if o.ended {
+		return errSilent
 	}
 	before := len(o.bytes)
 	with, err := p.Append(o.bytes)
@@ -30,16 +31,21 @@ func (o *output) append(p *memd.Packet, cut int) error {
 	}
 	if cut >= 0 {
 		with = with[:min(before+cut, len(with))]
+		o.ended = true
 	}
 	o.bytes = with
 	return nil
 }
 
-// fallSilent drops what is appended from now on.
-func (o *output) fallSilent() {
+// appendGarbage adds bytes that are no packet.
+func (o *output) appendGarbage(b []byte, last bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.silent = true
+	if o.ended {
+		return errSilent
+	}
+	o.bytes, o.ended = append(o.bytes, b...), last
+	return nil
 }
 
 // flush writes what was appended, unless another goroutine does so already.

@@ -1,6 +1,8 @@
 package couchbasetest
 
 import (
+	"errors"
+
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -62,7 +64,11 @@ func (c *conn) push() {
 		if p == nil {
 			return
 		}
-		if c.out.append(p, -1) != nil || c.out.flush() != nil {
+		err := c.out.append(p, -1)
+		if errors.Is(err, errSilent) {
+			return
+		}
+		if err != nil || c.out.flush() != nil {
 			c.close()
 			return
 		}

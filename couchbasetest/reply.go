@@ -79,9 +79,9 @@ func (x *exec) everywhere() bool {
 }
 
 func (x *exec) sendGarbage(r *Reply) error {
-	x.conn.out.mu.Lock()
-	x.conn.out.bytes = append(x.conn.out.bytes, r.Garbage...)
-	x.conn.out.mu.Unlock()
+	if err := x.conn.out.appendGarbage(r.Garbage, r.Lost); err != nil {
+		return err
+	}
 	return x.ended(r)
 }
 
@@ -90,7 +90,6 @@ func (x *exec) ended(r *Reply) error {
 	switch {
 	case r.Lost && r.Silent:
 		_ = x.conn.out.flush()
-		x.conn.out.fallSilent()
 		return errSilent
 	case r.Lost || r.Close:
 		return errHangUp
