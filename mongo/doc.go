@@ -10,18 +10,15 @@
 //		return err
 //	}
 //	defer client.Disconnect(ctx)
-//
 //	counters := client.Database("app").Collection("counters")
 //	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
 //	_, err = counters.UpdateOne(ctx, bson.D{{Key: "_id", Value: "visits"}}, increment, options.UpdateOne().SetUpsert(true))
-//
 //	var history *retry.Error
 //	if errors.As(err, &history) && !history.OutcomeKnown() {
 //		// the operation may have been applied
 //	}
 //
-// [Connect] returns a [Client]; [Open] does too, with settings that the official options lack ([Config]). From it come [Database],
-// [Collection], [Cursor], [ChangeStream], [Session] and the others, with the official names.
+// [Connect] returns a [Client]; [Open] does too, with settings that the official options lack ([Config]).
 //
 // # Retries and time
 //
@@ -36,20 +33,16 @@
 //
 // The type of an error does not depend on the number of attempts. The error of every operation that went to a server, or for which
 // none could be selected, contains a [*retry.Error]: the stage, the reason and the server of each attempt, why there was no
-// other one, and whether the outcome is known. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error.
+// other one, and whether the outcome is known.
 //
-// # Concurrency
+// # Concurrency and limits
 //
 // A [Client], a [Database], a [Collection] and an [IndexView] are safe for concurrent use. A [Session], a [Cursor], a
 // [ChangeStream] and a [SingleResult] are not. [Client.Disconnect] stops all goroutines of the client.
-//
-// # Limits
 //
 // An option that is not supported is an error that names it, except the old URI options that docs/OPTIONS.md lists as ignored.
 // The names of GridFS and of client-side encryption exist, so that programs compile; their methods return an error.
 // BatchCursorFromCursor does not exist. [Connect] refuses the mechanisms MONGODB-AWS, MONGODB-OIDC and GSSAPI, and automatic
 // encryption; revocation of certificates is not checked. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
-// levels is refused.
-//
-// The page docs/CLIENT.md of the repository has the rest: connecting, sessions, options, listeners, panics and logging.
+// levels is refused. The page docs/CLIENT.md of the repository has the rest.
 package mongo

@@ -7,18 +7,12 @@
 //	func TestIncrementSurvivesAFailover(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) { // a fake clock: the election's ten seconds take milliseconds
 //			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
-//			client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()))
-//			if err != nil {
-//				t.Fatal(err)
-//			}
-//			defer client.Disconnect(context.Background())
+//			client := connect(t, options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer())) // mongo.Connect; Disconnect at the end
 //			// The primary dies when a majority has the first update and the client has no answer to it.
 //			rs.Use("update", mongotest.FaultOnce(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
-//
 //			counters := client.Database("app").Collection("counters")
 //			increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
-//			_, err = counters.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "c"}}, increment, options.UpdateOne().SetUpsert(true))
-//			if err != nil {
+//			if _, err := counters.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "c"}}, increment, options.UpdateOne().SetUpsert(true)); err != nil {
 //				t.Fatal(err)
 //			}
 //			rs.CheckCommands(t, "update", 2) // it was retried, and still
@@ -29,36 +23,27 @@
 // # The main types
 //
 //   - [Deployment] is a standalone, a replica set or a sharded cluster that runs. [RunStandaloneT], [RunReplicaSetT] and
-//     [RunShardedT] run one for a test and close it at the test's end; the functions without T are for programs and return an
-//     error. It has methods for data ([Deployment.Insert], [Deployment.Find], [Deployment.Command]), for checks
-//     ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for members and their network ([Deployment.Kill],
-//     [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for the record of the events
-//     ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
+//     [RunShardedT] run one until the test's end; the functions without T are for programs. It has methods for data, for checks, for
+//     members and their network, and for the record of what happened ([Deployment.Journal]).
 //   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [FaultOnce], [Times], [While], [Always]
-//     and [Decide] make it from a [Fault].
+//     and [Decide] make it from a [Fault]. The page docs/FAULTS.md of the repository says which fault to use when.
 //   - [FailPoint] is a fail point, as the command configureFailPoint sets it at a real server.
 //   - [BlackPipe] is a server that executes nothing: the test names the messages that it expects, and the answer to each.
 //   - [Proxy] puts middleware in front of a server that is not in this process.
 //
-// The page docs/FAULTS.md of the repository says which fault to use when, with an example for each.
-//
 // # In memory, on a fake clock
 //
-// With [InMemory] a deployment opens no socket: its URI names virtual hosts that only its [Dialer] reaches. Everything that
-// waits does so by package time or on conditions, so that servers and clients can run together inside a testing/synctest
-// bubble, where an election timeout of ten seconds takes milliseconds. Run and close the deployment inside the bubble.
+// With [InMemory] a deployment opens no socket: its URI names virtual hosts that only its [Dialer] reaches. Servers and clients
+// can run together inside a testing/synctest bubble, where an election timeout of ten seconds takes milliseconds. Run and
+// close the deployment inside the bubble.
 //
-// # Concurrency
+// # Concurrency and limits
 //
-// All methods of [Deployment], [BlackPipe], [Proxy] and [Dialer] may be called from any goroutine, also from within the
-// functions of a [Fault]. Middleware and these functions run on the goroutine of the connection that they concern, with no
-// lock held: their waits delay that connection only.
-//
-// # Limits
+// All methods may be called from any goroutine, also from within the functions of a [Fault]. These and middleware run on the
+// goroutine of their connection, with no lock held: their waits delay that connection only.
 //
 // Nothing is stored on disk. An unsupported feature is refused by name, with an error code of the real server. A few settings
 // are kept and shown without effect: the roles of users, for example, and the expiry of documents. A sharded cluster has one
-// shard. Members notice at once that another one is lost, and then wait for the election timeout; a vote takes no time. The
-// performance is that of a test server: without a hint, only a filter by _id uses an index. README.md in the package's folder
-// has the tables of commands, operators and versions, with all exceptions.
+// shard. The performance is that of a test server: without a hint, only a filter by _id uses an index. README.md in the
+// package's folder has the tables of commands, operators and versions, with all exceptions.
 package mongotest

@@ -4,7 +4,8 @@
 //	counters, err := once.New(client.Database("shop").Collection("counters"), once.Options{})
 //	_, err = counters.UpdateOne(ctx, bson.D{{"_id", "visits"}}, bson.D{{"$inc", bson.D{{"n", 1}}}})
 //
-// [New] takes a collection of this module's package mongo or of the official driver.
+// [New] takes a collection of this module's package mongo or of the official driver. Prefer retryable writes where the server has them
+// (replica sets and sharded clusters): they need one round trip and leave nothing in the document.
 //
 // # How it works
 //
@@ -22,10 +23,7 @@
 // A client that dies between the steps leaves a token. [Collection.Sweep] applies the second step to it later. The sweep may run beside clients
 // and other sweeps.
 //
-// The field "_once" of the document ([Options.Field]) holds the tokens, as "pending" and "finished"; "abandoned" and "refused" have the ids of
-// the finished ones that changed nothing.
-//
-// The collection must read from the primary, because a step that matches nothing is followed by a read. In a transaction nothing is repeated.
+// The field "_once" of the document ([Options.Field]) holds the tokens and the ids. The collection must read from the primary, because a step that matches nothing is followed by a read. In a transaction nothing is repeated.
 //
 // # The limits of the guarantee
 //
@@ -36,16 +34,10 @@
 //   - Every program that replaces the whole document must keep the field.
 //   - An upsert inserts the document in its first step, so others may see it without the update for a moment. If the update turns out to be
 //     impossible (for example $push to a number), the document stays.
-//   - The document must have room for the bytes of the update until the second step.
 //   - The time of a token is that of the client's clock. A wrong clock changes only when a sweep finishes the token.
 //
 // # The costs
 //
-// An update with a token needs two round trips. The token takes 88 bytes besides the update; 32 finished ids take 507 bytes.
-//
-// # Which way to choose
-//
-// Use retryable writes where the server has them (replica sets and sharded clusters since MongoDB 3.6): they need one round trip and leave
-// nothing in the document. Where the data has a natural key, insert a document for each event, with the key as its _id, instead of an update
-// that adds. Use this package for the rest.
+// An update with a token needs two round trips. Until the second one, the document has the token, 88 bytes, and the update; 32 finished ids
+// take 507 bytes.
 package once
