@@ -86,7 +86,7 @@ func optionField(x *call.Call, o *store.Options, e *wire.Element) (found bool, e
 		}
 	case "storageEngine":
 		o.Engines = slices.Clone(e.Value)
-		return true, store.CheckEngines(e.Value)
+		return true, nil
 	case "expireAfterSeconds":
 		o.Expires, _ = e.Int64()
 		o.Expiring = true
@@ -171,15 +171,18 @@ func alreadyThere(x *call.Call, d *store.Definition, wanted *store.Options) erro
 	if err := otherView(x, &d.Options, wanted); err != nil {
 		return err
 	}
+	if wanted.Timeseries != nil && d.Options.Timeseries == nil {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but is not a timeseries collection", x.Command.Full)
+	}
+	if err := wanted.Timeseries.CheckSpans(); err != nil {
+		return err
+	}
 	if wanted.Uncollated != nil && d.Options.SameButForCollation(wanted) {
 		return wanted.Uncollated
 	}
 	has, want := d.Options.Shown(), wanted.Requested()
 	if query.EqualDocuments(has, wanted.Shown()) {
 		return nil
-	}
-	if wanted.Timeseries != nil && d.Options.Timeseries == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but is not a timeseries collection", x.Command.Full)
 	}
 	at, doc := wire.BeginDocument(nil)
 	if d.Options.Timeseries == nil || wanted.Timeseries == nil {

@@ -39,26 +39,28 @@ func (s *updateStatement) ofSeries(x call.Locked) error {
 	if ts == nil {
 		return err
 	}
-	what := ""
 	switch {
 	case !s.multi:
 		return errNotMulti
 	case s.upsert:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform an upsert on a time-series collection")
 	case ts.About() == "":
-		what = "that does not have a metaField"
-	case s.parts.update.IsArray():
-		what = "using a pipeline update"
-	case !isOperators(s.parts.update):
-		what = "using a replacement document"
-	}
-	if what != "" {
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform an update on a time-series collection %s", what)
+		return notUpdated("that does not have a metaField")
 	}
 	if err := checkSeriesFilter(ts, s.parts.filter); err != nil {
 		return err
 	}
+	switch {
+	case s.parts.update.IsArray():
+		return notUpdated("using a pipeline update")
+	case !isOperators(s.parts.update):
+		return notUpdated("using a replacement document")
+	}
 	return checkSeriesUpdate(ts, s.parts.update)
+}
+
+func notUpdated(what string) error {
+	return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform an update on a time-series collection %s", what)
 }
 
 // isOperators reports whether an update has operators, and is no replacement.
@@ -73,15 +75,31 @@ func checkSeriesFilter(ts *store.Timeseries, filter []byte) error {
 		switch name := string(it.Key); {
 		case name == "$expr":
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use $expr when performing an update or delete on a time-series collection")
-		case name == "$and" || name == "$or" || name == "$nor":
-			for _, f := range query.Elements(it.Value) {
-				if err := checkSeriesFilter(ts, f.Data); err != nil {
-					return err
-				}
-			}
-		case !strings.HasPrefix(name, "$") && !ts.IsAbout(name):
+		case name == "$jsonSchema", !strings.HasPrefix(name, "$") && !ts.IsAbout(name):
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform an update or delete on a time-series collection when querying on a field "+
 				"that is not the metaField '%s'", ts.About())
+		}
+		if err := checkSeriesValue(ts, query.Of(it.Element)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSeriesValue takes every document that is in an array for a filter, as the real server does: also those of $in.
+func checkSeriesValue(ts *store.Timeseries, v query.Value) error {
+	if !v.IsArray() && !v.IsDocument() {
+		return nil
+	}
+	for _, e := range query.Elements(v.Data) {
+		var err error
+		if v.IsArray() && e.IsDocument() {
+			err = checkSeriesFilter(ts, e.Data)
+		} else {
+			err = checkSeriesValue(ts, e)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func (p *pair) show(command bson.D) string {
 }
 
 // collections are those that sequences use.
-var collections = []string{"c", "d", "e", "f", "v", "w", "x", "g.h", "k", "kv", "kw", "ko", "q"}
+var collections = []string{"c", "d", "e", "f", "v", "w", "x", "g.h", "k", "kv", "kw", "ko", "q", "r", "ts", "E"}
 
 // clear makes both databases empty.
 func (p *pair) clear() error {

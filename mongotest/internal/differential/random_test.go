@@ -235,7 +235,7 @@ func apart(a, b string) (string, string) {
 }
 
 // sequenceKinds are the symbols of which whole sequences are made, and how many in twenty; one in a hundred is of what describes
-// collections, and three are of searches.
+// collections, three are of searches, and two each of references and of time series.
 var sequenceKinds = []struct {
 	symbol string
 	share  uint64
@@ -248,6 +248,12 @@ func kindOf(stream uint64) string {
 	}
 	if stream%100 == 99 {
 		return "described"
+	}
+	if stream%50 == 12 {
+		return "referenced"
+	}
+	if stream%50 == 37 {
+		return "timed"
 	}
 	if stream%25 == 24 {
 		return "searched"

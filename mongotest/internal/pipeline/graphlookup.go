@@ -209,6 +209,9 @@ func (s *graphLookup) reaches(c query.Collation, values []Value) (*query.Filter,
 		if v.Type == bson.TypeUndefined {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
 		}
+		if query.IsExpression(v) {
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
+		}
 		branches = append(branches, object{}.Set(s.to.String(), object{}.Set("$eq", query.PlainValue(v)).Set("$exists", query.Int32(1)).Document()).Document())
 	}
 	f := &query.Filter{}

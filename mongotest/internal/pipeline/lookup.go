@@ -174,7 +174,7 @@ func (s *lookup) locals(doc []byte) []Value {
 		return nil
 	}
 	var values []Value
-	s.local.eachIndexed(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
+	s.local.each(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
 	if len(values) == 0 { // an absent value equals another absent one
 		values = []Value{null}
 	}
@@ -198,6 +198,8 @@ func equalsAny(c query.Collation, path fieldPath, values []Value) (*query.Filter
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 		case v.Type == bson.TypeUndefined:
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
+		case query.IsExpression(v) && len(values) > 1:
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
 		}
 		branches = append(branches, object{}.Set(path.String(), object{}.Set("$eq", query.PlainValue(v)).Document()).Document())
 	}

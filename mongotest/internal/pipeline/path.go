@@ -48,8 +48,9 @@ func elementsOrSelf(v Value) []Value {
 	return []Value{v}
 }
 
-// eachIndexed is each, but that behind an array a number is the place of one of its elements, and only that.
-func (p fieldPath) eachIndexed(doc []byte, visit func(v Value)) {
+// each calls visit with every value that the path leads to, through the documents in arrays. Behind an array a number is the place of one
+// of its elements, and only that.
+func (p fieldPath) each(doc []byte, visit func(v Value)) {
 	v := query.Lookup(doc, p[0])
 	for p = p[1:]; len(p) > 0 && v.IsArray(); p = p[1:] {
 		at, isPlace := place(p[0])
@@ -65,11 +66,11 @@ func (p fieldPath) eachIndexed(doc []byte, visit func(v Value)) {
 	case len(p) == 0:
 		visit(v)
 	case v.IsDocument():
-		p.eachIndexed(v.Data, visit)
+		p.each(v.Data, visit)
 	case v.IsArray():
 		for _, e := range query.Elements(v.Data) {
 			if e.IsDocument() {
-				p.eachIndexed(e.Data, visit)
+				p.each(e.Data, visit)
 			}
 		}
 	default:
@@ -81,25 +82,4 @@ func (p fieldPath) eachIndexed(doc []byte, visit func(v Value)) {
 func place(name string) (int, bool) {
 	n, err := strconv.Atoi(name)
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == name
-}
-
-// each calls visit with every value that the path leads to, entering arrays of documents on the way.
-func (p fieldPath) each(doc []byte, visit func(v Value)) {
-	v := query.Lookup(doc, p[0])
-	if len(p) == 1 {
-		visit(v)
-		return
-	}
-	switch {
-	case v.IsDocument():
-		p[1:].each(v.Data, visit)
-	case v.IsArray():
-		for _, e := range query.Elements(v.Data) {
-			if e.IsDocument() {
-				p[1:].each(e.Data, visit)
-			}
-		}
-	default:
-		visit(missing)
-	}
 }

@@ -86,7 +86,7 @@ func (p *filterParser) in(key string, v Value) (condition, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s needs an array", key)
 	}
 	elements := v.elements()
-	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !isExpression(elements[0]) {
+	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !IsExpression(elements[0]) {
 		return p.equality(elements[0]), nil
 	}
 	var list in
@@ -100,7 +100,7 @@ func (p *filterParser) in(key string, v Value) (condition, error) {
 				return nil, err
 			}
 			list.list = append(list.list, c.predicate)
-		case isExpression(e):
+		case IsExpression(e):
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
 		default:
 			list.list = append(list.list, p.equality(e).predicate)

@@ -60,7 +60,7 @@ func clusteredText(v int64, name string) []byte {
 func clusteredIndex(o *Options) *Index {
 	shown := o.Clustered
 	raw := slices.Clone(shown[:len(shown)-1])
-	if o.Expires > 0 {
+	if o.Expiring {
 		raw = query.AppendSmallest(raw, "expireAfterSeconds", o.Expires)
 	}
 	if o.Collation != nil {

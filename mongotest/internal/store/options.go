@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +44,7 @@ type Options struct {
 	Timeseries  *Timeseries
 	Expiring    bool   // expires is given
 	Engines     []byte // options of storage engines, which are only shown
-	Expires     int64  // seconds, of a time series or a clustered collection; 0 if never
+	Expires     int64  // seconds, of a time series or a clustered collection
 }
 
 // Shown returns the options as listCollections has them.
@@ -110,7 +111,7 @@ func (o *Options) shown(collation []byte) []byte {
 	if o.Clustered != nil {
 		dst = wire.AppendDocument(dst, "clusteredIndex", o.Clustered)
 	}
-	if o.Expires > 0 {
+	if o.Expiring {
 		dst = wire.AppendInt64(dst, "expireAfterSeconds", o.Expires)
 	}
 	if o.Timeseries != nil {
@@ -258,20 +259,18 @@ func (o *Options) Check() error {
 	case o.Capped && o.Size == 0:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
 	}
+	engines := CheckEngines(o.Engines)
 	if o.ViewOn != "" {
 		if o.Pipeline == nil {
 			o.Pipeline = query.EmptyDocument
 		}
 		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries, Collation: o.Collation, asked: o.asked, Uncollated: o.Uncollated}
 	}
-	switch flaw := o.expiryFlaw(time.Now()); {
-	case flaw != nil:
-		o.Err = flaw
-	case o.Uncollated != nil:
-		o.Err = o.Uncollated
-	case o.Filter != nil && o.Collation != nil:
-		o.Err = o.compileValidator(o.validator)
+	flaw := cmp.Or(o.Timeseries.CheckSpans(), o.expiryFlaw(time.Now()), o.Uncollated)
+	if flaw == nil && o.Filter != nil && o.Collation != nil {
+		flaw = o.compileValidator(o.validator)
 	}
+	o.Err = cmp.Or(flaw, o.Err, engines, o.Timeseries.keyFlaw())
 	return nil
 }
 

@@ -89,7 +89,7 @@ func (ts *Timeseries) Text() string {
 // maxSpan is how many seconds a bucket may span: a year.
 const maxSpan = 365 * 24 * 60 * 60
 
-// Check returns why the options of create do not go together.
+// Check returns why the options of create do not go together, whether or not there is a collection.
 func (ts *Timeseries) Check() error {
 	switch {
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
@@ -99,12 +99,18 @@ func (ts *Timeseries) Check() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be \"_id\"")
 	case ts.hasMeta && ts.metaField == ts.timeField:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be the same as 'timeField'")
-	case ts.hasMeta && ts.timeField == "":
-		keys := "{ meta: 1, control.min.: 1, control.max.: 1 }"
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Failed to create timeseries collection :: caused by :: Error in specification { v: 2, "+
-			"name: \"%s_1__1\", key: %s } :: caused by :: bad index key pattern %s: Index keys cannot contain an empty field.", ts.metaField, keys, keys)
 	}
-	return ts.CheckSpans()
+	return nil
+}
+
+// keyFlaw returns why the index of a time series cannot be made, nil if it can. A nil Timeseries has none.
+func (ts *Timeseries) keyFlaw() error {
+	if ts == nil || !ts.hasMeta || ts.timeField != "" {
+		return nil
+	}
+	keys := "{ meta: 1, control.min.: 1, control.max.: 1 }"
+	return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Failed to create timeseries collection :: caused by :: Error in specification { v: 2, "+
+		"name: \"%s_1__1\", key: %s } :: caused by :: bad index key pattern %s: Index keys cannot contain an empty field.", ts.metaField, keys, keys)
 }
 
 // CheckSpans refuses seconds that do not go together, or not with the granularity. A nil Timeseries has none.

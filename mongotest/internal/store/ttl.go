@@ -47,9 +47,9 @@ func (d *Definition) expiries() []expiry {
 	switch {
 	case o.Capped:
 		return nil
-	case o.Expires > 0 && o.Timeseries != nil:
+	case o.Expiring && o.Timeseries != nil:
 		list = append(list, expiry{path: o.Timeseries.timeField, seconds: o.Expires})
-	case o.Expires > 0:
+	case o.Expiring:
 		list = append(list, expiry{path: "_id", seconds: o.Expires})
 	}
 	for _, ix := range d.Indexes {
