@@ -149,6 +149,8 @@ func awaitChange(x *exec, a *helloArgs) error {
 	cluster := x.Client.Cluster
 	cluster.Rest() // who waits for a change is idle
 	defer cluster.Active.Add(1)
+	x.conn.Counts.Awaiting.Add(1)
+	defer x.conn.Counts.Awaiting.Add(-1)
 	t := time.NewTimer(a.await)
 	defer t.Stop()
 	select {
@@ -172,6 +174,7 @@ func streamHellos(x *exec) error {
 		}
 		x.Result.Out = wire.EndMessage(x.Result.Out, at)
 		x.transcribeReply(nil)
+		x.conn.Counts.Out.Add(int64(len(x.Result.Out)))
 		err = x.conn.write(x.Result.Out)
 	}
 	return err

@@ -2,61 +2,16 @@ package mongotest
 
 import (
 	"net"
-	"os"
 	"runtime"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongotest/internal/admin"
-	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
-
-// https://www.mongodb.com/docs/manual/reference/command/serverStatus/
-
-// Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
-func cmdServerStatus(x *exec) error {
-	x.Result.Out = call.WithLock(&x.Call, func(l call.Locked) []byte { return serverStatus(x, l) })
-	return nil
-}
-
-func serverStatus(x *exec, l call.Locked) []byte {
-	rs, s := x.conn.deployment, x.conn.server
-	up := time.Since(s.process.Started)
-	dst := wire.AppendString(x.Result.Out, "host", s.process.Addr)
-	dst = wire.AppendString(dst, "version", rs.config.version.String())
-	dst = wire.AppendString(dst, "process", s.program())
-	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
-	dst = wire.AppendDouble(dst, "uptime", up.Truncate(time.Second).Seconds())
-	dst = wire.AppendInt64(dst, "uptimeMillis", up.Milliseconds())
-	dst = wire.AppendInt64(dst, "uptimeEstimate", int64(up.Seconds()))
-	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
-	at, dst := wire.BeginEmbedded(dst, "connections")
-	dst = wire.AppendInt32(dst, "current", int32(len(s.conns)))
-	dst = wire.AppendInt32(dst, "totalCreated", int32(s.accepted))
-	dst = wire.EndDocument(dst, at)
-	at, dst = wire.BeginEmbedded(dst, "metrics")
-	cursor, dst := wire.BeginEmbedded(dst, "cursor")
-	open, dst := wire.BeginEmbedded(dst, "open")
-	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
-	dst = wire.EndDocument(wire.EndDocument(dst, open), cursor)
-	ttl, dst := wire.BeginEmbedded(dst, "ttl")
-	dst = wire.AppendInt64(wire.AppendInt64(dst, "deletedDocuments", rs.set.Expiration.Deleted), "passes", rs.set.Expiration.Passes)
-	dst = wire.EndDocument(wire.EndDocument(dst, ttl), at)
-	if s.mongos == nil && !rs.config.standalone {
-		at, dst = wire.BeginEmbedded(dst, "repl")
-		dst = wire.EndDocument(admin.AppendMembership(l, dst, "isWritablePrimary"), at)
-	}
-	at, dst = wire.BeginEmbedded(dst, "storageEngine")
-	dst = wire.AppendString(dst, "name", "mongotest")
-	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
-	dst = wire.AppendBool(dst, "persistent", false)
-	return wire.EndDocument(dst, at)
-}
 
 // process is the name of the program that the server stands for.
 func (s *server) program() string {
@@ -64,14 +19,6 @@ func (s *server) program() string {
 		return "mongos"
 	}
 	return "mongod"
-}
-
-// cursors returns how many are open.
-func (s *server) cursors() int {
-	if s.mongos != nil {
-		return len(s.mongos.Cursors)
-	}
-	return len(s.member.Cursors)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/getCmdLineOpts/

@@ -42,7 +42,7 @@ type conn struct {
 func newConn(s *server, nc net.Conn, id int64) *conn {
 	c := &conn{deployment: s.deployment, server: s, mongos: s.mongos, nc: nc}
 	c.Client = call.Client{
-		Cluster: s.deployment.cluster, Set: s.deployment.set, Process: s.process, Points: &s.points, Member: s.member, Epoch: s.process.Epoch, ID: id,
+		Cluster: s.deployment.cluster, Set: s.deployment.set, Process: s.process, Points: &s.points, Counts: s.counts, Member: s.member, Epoch: s.process.Epoch, ID: id,
 		Plain: nc, Done: make(chan struct{}),
 	}
 	if s.mongos != nil {
@@ -69,7 +69,8 @@ func (c *conn) write(b []byte) error {
 	if err := c.server.process.Gate.Wait(c.Done); err != nil {
 		return err
 	}
-	_, err := c.nc.Write(b)
+	n, err := c.nc.Write(b)
+	c.Counts.RawOut.Add(int64(n))
 	return err
 }
 
@@ -85,6 +86,7 @@ func (c *conn) serve() {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
 		if c.busy { // middleware has ended the goroutine, as t.Fatal does
+			c.Counts.Serving.Add(-1)
 			c.deployment.cluster.Rest()
 		}
 		c.forget()
@@ -118,7 +120,10 @@ func (c *conn) deal(message []byte) error {
 	c.busy = true
 	c.deployment.cluster.Active.Add(1)
 	c.processed(len(message))
+	c.Counts.RawIn.Add(int64(len(message)))
+	c.Counts.Serving.Add(1)
 	err := c.handle(message)
+	c.Counts.Serving.Add(-1)
 	c.deployment.cluster.Rest()
 	c.busy = false
 	return err
@@ -171,6 +176,8 @@ func (c *conn) handle(message []byte) error {
 			return err
 		}
 	}
+	c.Counts.Requests.Add(1)
+	c.Counts.In.Add(int64(len(message)))
 	if len(message) >= call.LongMessage {
 		call.LetOthersPoll()
 	}

@@ -183,6 +183,7 @@ func (x *exec) deliver(reply *Reply) error {
 		out = nil
 	}
 	if len(out) > 0 {
+		x.conn.Counts.Out.Add(int64(len(x.Result.Out)))
 		if err := x.conn.write(out); err != nil {
 			return err
 		}

@@ -44,5 +44,8 @@ func (c *conn) admitted() bool {
 	c.Set.Lock()
 	wait, ok := c.server.limiter.admitLocked(c.server.process.Parameters, time.Now())
 	c.Set.Unlock()
+	if !ok {
+		c.Counts.Rejected.Add(1)
+	}
 	return ok && testserver.Sleep(c.Done, wait)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/status"
 )
 
 // server is a member or a mongos: it has an address, connections, and fail points of its own. Its fields are guarded by the set's mutex
@@ -18,6 +19,7 @@ type server struct {
 	mongos     *mongos      // nil if it is a member
 	accepted   int          // connections since its start
 	limiter    limiter      // of new connections
+	counts     *status.Counts
 	conns      map[*conn]struct{}
 	points     call.FailPoints
 	tally
@@ -42,7 +44,10 @@ func (rs *Deployment) serverOf(m *call.Member) *server { return rs.servers[m.Ind
 // openLocked lets clients in: the process has started.
 func (s *server) openLocked() {
 	s.refuseDials(false)
-	s.accepted = 0
+	s.accepted, s.counts = 0, new(status.Counts)
+	if s.member != nil {
+		s.member.Counts = s.counts
+	}
 	s.limiter = limiter{}
 }
 

@@ -46,7 +46,7 @@ var levels = []level{
 	}},
 	{"below the test servers", []string{
 		"mongotest/internal/collation", "mongotest/internal/datetext", "mongotest/internal/decimal", "mongotest/internal/fields", "mongotest/internal/javascript",
-		"mongotest/internal/ordered", "mongotest/internal/parameter", "mongotest/internal/textfind",
+		"mongotest/internal/ordered", "mongotest/internal/parameter", "mongotest/internal/status", "mongotest/internal/textfind",
 	}},
 	{"below the test servers", []string{
 		"mongotest/internal/expr", "mongotest/internal/failpoint", "mongotest/internal/permission", "mongotest/internal/setconfig", "mongotest/internal/stableapi",

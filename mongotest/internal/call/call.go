@@ -78,6 +78,8 @@ func executeHere(x *Call) error {
 	if x.Command.MaxTime > 0 && x.Command.Name != "getMore" { // there it is the time to wait
 		x.Evaluation.EndsBy = began.Add(x.Command.MaxTime)
 	}
+	x.countOperation()
+	defer leave(x.enter())
 	err := x.Command.Spec.Run(x)
 	use(x, began)
 	if (err != nil || x.Result.StatementFailed) && x.InTransaction() && !x.Command.Spec.Ends {

@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/status"
 )
 
 // Client is who sends commands over a connection, as those who execute the commands know it.
@@ -17,6 +18,7 @@ type Client struct {
 	Set     *replica.Set     // of the cluster
 	Process *replica.Process // that it is connected to
 	Points  *FailPoints      // of that server
+	Counts  *status.Counts   // of that server
 	Router  *Router          // of a mongos, nil if the server is a member
 	Member  *Member          // who executes its commands; of a mongos, the one that the current command was routed to
 	Epoch   int64            // of the member's run in which it does so

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/planfilter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
+	"github.com/holdfast-db/holdfast/mongotest/internal/status"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -16,6 +17,7 @@ type Member struct {
 	Cursors     map[int64]*Cursor
 	PlanFilters map[store.UUID]planfilter.Filters // index filters of collections
 	Points      *FailPoints                       // of its server
+	Counts      *status.Counts                    // of its server
 	Usage       usage
 }
 

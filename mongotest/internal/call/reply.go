@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/status"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -26,6 +27,9 @@ func (x *Call) WriteFailure(e *mongoerr.Error, point PointAction) {
 	}
 	writeLabels(x, labels)
 	x.Result.State = x.Result.State || mongoerr.Is(e.Code, mongoerr.StateChange) && !x.Result.scripted
+	if e.Code != mongoerr.CommandNotFound {
+		x.counted(func(c *status.Counts) { c.Errors.Add(1) })
+	}
 	x.Record(e.Code)
 }
 

@@ -50,7 +50,10 @@ func (x *Call) OrderedArg() (bool, error) {
 func (x *Call) WriteStatements(n int, ordered bool, one func(x Locked, i int, o *Outcome) bool) error {
 	var all Outcome
 	err := x.WritingUnits(func(x Locked) error {
-		return x.Statements(n, ordered, func(i int, o *Outcome) bool { return one(x, i, o) }, func(_ int, o *Outcome) { all.Add(o) })
+		return x.Statements(n, ordered, func(i int, o *Outcome) bool { return one(x, i, o) }, func(_ int, o *Outcome) {
+			x.CountStatement(x.Command.Name, o)
+			all.Add(o)
+		})
 	})
 	if err != nil {
 		return err

@@ -319,6 +319,7 @@ func runBulk(x call.Locked, b *bulk) (docs [][]byte, err error) {
 			return deleteOne(x, &op.delete, i, o)
 		}
 	}, func(i int, o *call.Outcome) {
+		x.CountStatement(b.ops[i].name, o)
 		b.count(b.ops[i].name, o)
 		if len(o.Failures) > 0 || !b.errorsOnly {
 			docs = append(docs, bulkReply(o, b.ops[i].name, i))
