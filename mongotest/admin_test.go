@@ -25,7 +25,7 @@ func TestAdministration(t *testing.T) {
 		{"and how many connections there are", `{"serverStatus": 1, "$db": "admin"}`, `"connections": {"current": {"$numberInt":"1"}`},
 		{"all parameters", `{"getParameter": "*", "$db": "admin"}`, `"enableTestCommands": true,"featureCompatibilityVersion": {"version": "7.0"}`},
 		{"a parameter that is set is kept", `{"setParameter": 1, "cursorTimeoutMillis": 5, "$db": "admin"}`, `"was": {"$numberLong":"600000"}`},
-		{"", `{"getParameter": 1, "cursorTimeoutMillis": 1, "$db": "admin"}`, `"cursorTimeoutMillis": {"$numberInt":"5"}`},
+		{"", `{"getParameter": 1, "cursorTimeoutMillis": 1, "$db": "admin"}`, `"cursorTimeoutMillis": {"$numberLong":"5"}`},
 		{"the command line", `{"getCmdLineOpts": 1, "$db": "admin"}`, `"replication": {"replSet": "rs7"}`},
 		{"currentOp finds itself", `{"currentOp": 1, "$db": "admin"}`, `"command": {"currentOp": {"$numberInt":"1"},"$db": "admin"}`},
 		{"statistics", `{"collStats": "c", "$db": "test"}`, `"indexSizes": {"_id_": {"$numberInt":"4096"},"a": {"$numberInt":"4096"}}`},

@@ -40,3 +40,24 @@ func TestTheStableAPI(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAPIVersionIsRequired checks the parameter requireApiVersion: https://www.mongodb.com/docs/manual/reference/parameters/
+func TestAnAPIVersionIsRequired(t *testing.T) {
+	c := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
+	c.ok(`{"setParameter": 1, "requireApiVersion": true, "$db": "admin"}`)
+	c.has(`"code": {"$numberInt":"498870"}`, `{"ping": 1, "$db": "admin"}`)
+	c.has(`"code": {"$numberInt":"498870"}`, `{"hello": 1, "$db": "admin"}`)
+	c.ok(`{"ping": 1, "apiVersion": "1", "$db": "admin"}`)
+	c.ok(`{"setParameter": 1, "requireApiVersion": false, "apiVersion": "1", "$db": "admin"}`)
+	c.ok(`{"ping": 1, "$db": "admin"}`)
+
+	started := mongotest.RunStandaloneT(t, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"requireApiVersion": "true"}))
+	dial(t, started, 0).has(`"code": {"$numberInt":"498870"}`, `{"ping": 1, "$db": "admin"}`)
+	if err := started.Insert("test.c", map[string]int{"_id": 1}); err != nil {
+		t.Errorf("the test itself needs no version: %v", err)
+	}
+	sharded := mongotest.RunShardedT(t, 1, 1, mongotest.InMemory())
+	dial(t, sharded, 0).has(`Cannot set parameter requireApiVersion=true on a shard or config server`, `{"setParameter": 1, "requireApiVersion": true, "$db": "admin"}`)
+	front(t, sharded, 0).ok(`{"setParameter": 1, "requireApiVersion": true, "$db": "admin"}`)
+	front(t, sharded, 0).has(`"code": {"$numberInt":"498870"}`, `{"ping": 1, "$db": "admin"}`)
+}

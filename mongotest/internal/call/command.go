@@ -132,7 +132,7 @@ func (x *Call) Parse(doc []byte) error {
 			return err
 		}
 	}
-	if err := c.API.Check(c.Name); err != nil {
+	if err := c.API.Check(c.Name, x.Client.Process.RequiresAPI.Load() && !x.Client.Direct); err != nil {
 		return err
 	}
 	if err := c.checkRawData(x.Client.Set.Version); err != nil {

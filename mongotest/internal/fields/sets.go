@@ -180,6 +180,10 @@ var (
 		name: "bulkWrite.nsInfo", required: []string{"ns"},
 		kinds: kindsOf(map[Type]string{aText: "ns", refusable: "collectionUUID", anObject: "encryptionInformation"}),
 	}
+	GetParameter = &Set{
+		name: "getParameter", truths: "long, int, double, decimal, bool",
+		kinds: kindsOf(map[Type]string{aTruth: "showDetails allParameters", aText: "setAt"}),
+	}
 	Timeseries = &Set{
 		name: "create.timeseries", required: []string{"timeField"}, numbers: "long, int, double, decimal",
 		kinds: kindsOf(map[Type]string{aText: "timeField metaField granularity", plainBool: "fixedBucketing", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),

@@ -62,11 +62,14 @@ func (a *Fields) Read(command string, e *wire.Element) error {
 	return nil
 }
 
-// Check refuses another version of the API, and a command that the client has said it does not use.
-func (a *Fields) Check(command string) error {
+// Check refuses another version of the API, and a command that the client has said it does not use; where the server's parameter
+// requireApiVersion is set, also a command that declares no version.
+func (a *Fields) Check(command string, required bool) error {
 	switch _, notNumber := strconv.ParseUint(a.version, 10, 31); {
 	case !a.declared && a.qualified:
 		return mongoerr.Errorf(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
+	case !a.declared && required:
+		return mongoerr.Errorf(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
 	case !a.declared:
 		return nil
 	case notNumber != nil || a.version[0] == '0':
