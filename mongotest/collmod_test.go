@@ -195,3 +195,19 @@ func TestIndexesBecomeUnique(t *testing.T) {
 	        - | DEL 1   | n 1
 	        - | PUT 5 1 | n 1`)
 }
+
+// TestACollModOfAValidatorStatesLevelAndAction checks what listCollections shows: a collMod of one of the three options keeps all, with the
+// defaults of https://www.mongodb.com/docs/manual/core/schema-validation/.
+func TestACollModOfAValidatorStatesLevelAndAction(t *testing.T) {
+	for _, test := range []struct{ created, modified, want string }{
+		{``, `"validator": {"a": 1}`, `"validationLevel": "strict","validationAction": "error"`},
+		{``, `"validationLevel": "moderate"`, `"validationLevel": "moderate","validationAction": "error"`},
+		{`, "validator": {"a": 1}, "validationAction": "warn"`, `"validator": {"a": 2}`, `"validationLevel": "strict","validationAction": "warn"`},
+		{``, `"validationAction": "warn"`, `"validationLevel": "strict","validationAction": "warn"`},
+	} {
+		c := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
+		c.ok(`{"create": "c"%s, "$db": "test"}`, test.created)
+		c.ok(`{"collMod": "c", %s, "$db": "test"}`, test.modified)
+		c.has(test.want, `{"listCollections": 1, "$db": "test"}`)
+	}
+}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -116,6 +117,9 @@ func collModField(x *call.Call, e *wire.Element) (modifier, error) {
 		}
 		return func(_ *call.Call, d *store.Definition) error {
 			_, err := d.Options.Read("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
+			if err == nil && strings.HasPrefix(string(e.Key), "valid") {
+				d.Options.StateValidation()
+			}
 			return err
 		}, nil
 	case "cappedSize", "cappedMax":

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -123,6 +124,11 @@ func (o *Options) validation(command string, e *wire.Element) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", *to, command, name)
 	}
 	return nil
+}
+
+// StateValidation makes the options say what a collection without a level and an action has. A collMod of one of the three keeps all.
+func (o *Options) StateValidation() {
+	o.level, o.action = cmp.Or(o.level, "strict"), cmp.Or(o.action, "error")
 }
 
 var (
