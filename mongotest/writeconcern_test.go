@@ -62,3 +62,43 @@ func TestADefaultWriteConcernTellsThatItIsOne(t *testing.T) {
 		}
 	}, mongotest.ReplicationDelay(5*time.Second))
 }
+
+// TestAFailedCommandWaitsForItsWriteConcern checks that the reply of a command that tried to write and failed tells of its write concern
+// too, which is waited for: https://jira.mongodb.org/browse/SERVER-25765. One that is refused before it would write does not wait.
+func TestAFailedCommandWaitsForItsWriteConcern(t *testing.T) {
+	for _, test := range []struct {
+		command      string
+		failed, late bool
+	}{
+		{`"findAndModify": "c", "query": {"_id": 2}, "update": {"$set": {"a": 1}}, "upsert": true`, true, true},
+		{`"create": "c", "capped": true, "size": 100`, true, true},
+		{`"drop": "nosuch"`, false, true},
+		{`"createIndexes": "c", "indexes": [{"key": {"b": 1}, "name": "b", "unique": true}]`, true, true},
+		{`"renameCollection": "test.nosuch", "to": "test.d"`, true, true},
+		{`"insert": "c", "documents": [{"_id": 1}]`, false, true},
+		{`"insert": "c", "documents": [], "nosuch": 1`, true, false},
+	} {
+		for concern, code := range map[string]int64{`{"w": 3, "wtimeout": 50}`: 64, `{"w": 9}`: 100, `{"w": 1}`: -1} {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+				c := dial(t, rs, 0)
+				c.ok(`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a", "unique": true}], "writeConcern": {"w": 1}, "$db": "test"}`)
+				c.ok(`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 3, "a": 3}], "writeConcern": {"w": 1}, "$db": "test"}`)
+				db := "test"
+				if strings.HasPrefix(test.command, `"rename`) {
+					db = "admin"
+				}
+				got := c.run(`{%s, "writeConcern": %s, "$db": "%s"}`, test.command, concern, db)
+				if failed := number(got, "ok") == 0; failed != test.failed {
+					t.Errorf("%s: %v", test.command, got)
+				}
+				want := code
+				if !test.late {
+					want = -1
+				}
+				if is := number(got, "writeConcernError", "code"); is != want {
+					t.Errorf("%s with %s has a write concern's error %d, want %d: %v", test.command, concern, is, want, got)
+				}
+			}, mongotest.ReplicationDelay(5*time.Second))
+		}
+	}
+}

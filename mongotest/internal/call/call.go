@@ -86,7 +86,7 @@ func executeHere(x *Call) error {
 		WithLock(x, abandon)
 	}
 	if err != nil {
-		return err
+		return x.awaitFailed(err)
 	}
 	if x.Client.gone() {
 		return ErrHangUp

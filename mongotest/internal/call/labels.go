@@ -34,7 +34,7 @@ func labelsOf(x *Call, code int32) []string {
 	switch {
 	case x.InTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !ends(x) && mongoerr.Is(code, mongoerr.RetryableWrite)):
 		return []string{"TransientTransactionError"}
-	case repeatable(x, code):
+	case repeatable(x, code), x.Result.ConcernError != nil && repeatable(x, x.Result.ConcernError.Code):
 		return []string{"RetryableWriteError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
 		if x.Client.Set.Version.AtLeast(4, 2) {

@@ -18,6 +18,9 @@ func (x *Call) WriteFailure(e *mongoerr.Error, point PointAction) {
 	x.Result.Out = wire.AppendInt32(x.Result.Out, "code", e.Code)
 	x.Result.Out = wire.AppendString(x.Result.Out, "codeName", name)
 	x.Result.Out = append(x.Result.Out, e.Extra...)
+	if x.Result.ConcernError != nil {
+		appendWriteConcernError(x)
+	}
 	labels := e.Labels
 	if labels == nil {
 		labels = point.labels

@@ -25,6 +25,20 @@ func (x *Call) AwaitWriteConcern() error {
 	})
 }
 
+// awaitFailed waits for the write concern of a command that tried to write and failed: what the error tells of must not be rolled back
+// either. It returns the error of the command. https://jira.mongodb.org/browse/SERVER-25765
+func (x *Call) awaitFailed(err error) error {
+	code := mongoerr.CodeOf(err)
+	interrupted := errors.Is(err, ErrHangUp) || code == mongoerr.MaxTimeMSExpired || code == mongoerr.Interrupted || mongoerr.Is(code, mongoerr.StateChange)
+	if !x.Command.Spec.Write || x.Result.Applied < 0 || x.InTransaction() || interrupted {
+		return err
+	}
+	if gone := x.AwaitWriteConcern(); gone != nil {
+		return gone
+	}
+	return err
+}
+
 // awaitMembers waits until as many members as asked for have the applied writes, or a new configuration has not that many.
 func awaitMembers(x Locked, w *writeconcern.Concern) error {
 	m := x.Client.Member
