@@ -19,7 +19,7 @@ type Stream struct {
 	next     int64  // index of the log from which it reads on
 	from     store.Timestamp
 	events   []event // of the current entry
-	behind   string  // the token behind which the stream begins, until it has passed it
+	behind   *token  // behind which the stream begins, until it has passed it
 	found    bool    // it has seen that token
 	split    split
 	token    string // behind which the stream stands
@@ -36,7 +36,7 @@ func Open(spec *Spec, v version.Version, db, coll string, data *store.Store, com
 	if token := s.start(); token != nil {
 		s.from = token.at
 		if s.token = token.text(); token.event {
-			s.behind, s.split.passed = token.whole().text(), token.fragment
+			s.behind, s.split.passed = token.whole(), token.fragment
 		}
 	}
 	if s.token == "" {
@@ -51,7 +51,8 @@ func Open(spec *Spec, v version.Version, db, coll string, data *store.Store, com
 	return s, nil
 }
 
-// Next returns the document of the next event, nil if there is none yet or the stream has ended.
+// Next returns the document of the next event, nil if there is none yet or the stream has ended. Until the stream has passed the event
+// behind which it begins, Passed must tell whether the client gets it.
 func (s *Stream) Next(data *store.Store, committed int64) ([]byte, error) {
 	for !s.closed {
 		if len(s.events) == 0 {
@@ -63,14 +64,12 @@ func (s *Stream) Next(data *store.Store, committed int64) ([]byte, error) {
 		e := &s.events[0]
 		s.events = s.events[1:]
 		token := e.token.text()
-		passed, err := s.pass(token)
-		if err != nil {
-			return nil, err
+		if s.behind != nil && token < s.behind.text() {
+			continue
 		}
-		if passed {
-			s.token, s.closed, s.split.of = token, e.token.invalidate, e.token
-			return s.document(e, data, committed)
-		}
+		s.token, s.split.of = token, e.token
+		s.closed = e.token.invalidate && !s.atStart()
+		return s.document(e, data, committed)
 	}
 	return nil, nil
 }
@@ -104,26 +103,6 @@ func (s *Stream) read(data *store.Store, committed int64) (bool, error) {
 	if e.TS >= s.from {
 		s.events = s.eventsOf(e)
 	}
-	return true, nil
-}
-
-// pass reports whether an event is behind the point at which the stream was asked to begin.
-func (s *Stream) pass(token string) (bool, error) {
-	switch {
-	case s.behind == "":
-		return true, nil
-	case token == s.behind:
-		s.found = true
-		if s.split.passed == 0 {
-			return false, nil
-		}
-	case token < s.behind:
-		return false, nil
-	case !s.found:
-		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
-			"cannot resume stream; the resume token was not found. %s", query.DocumentText(tokenDocument(token)))
-	}
-	s.behind = ""
 	return true, nil
 }
 

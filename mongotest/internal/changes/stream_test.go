@@ -69,6 +69,11 @@ func operationTypes(t *testing.T, s *Stream, st *store.Store, committed int64) (
 		if doc == nil {
 			return strings.Join(list, " "), tokens
 		}
+		if passed, err := s.Passed(true); err != nil {
+			t.Fatal(err)
+		} else if !passed {
+			continue
+		}
 		name, token := query.Lookup(doc, "operationType"), query.Lookup(doc, "_id")
 		list, tokens = append(list, string(name.Text())), append(tokens, token.Data)
 	}

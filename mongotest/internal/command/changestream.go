@@ -16,8 +16,9 @@ import (
 // primary.
 type changeStream struct {
 	*changes.Stream
-	pipeline *pipeline.Pipeline
-	vars     any // of the pipeline
+	pipeline  *pipeline.Pipeline
+	selection *pipeline.Pipeline // its start
+	vars      any                // of the pipeline
 }
 
 // watch answers an aggregate that begins with $changeStream.
@@ -70,7 +71,7 @@ func openStream(x call.Locked, a *aggregation, spec *changes.Spec) (*call.Cursor
 	if err != nil {
 		return nil, x.Executing("aggregate", err)
 	}
-	return &call.Cursor{Feed: &changeStream{events, a.Pipeline, x.Result.Vars.Values}, Await: true}, nil
+	return &call.Cursor{Feed: &changeStream{events, a.Pipeline, a.Selection(), x.Result.Vars.Values}, Await: true}, nil
 }
 
 // next returns the next event for the client, nil if there is none yet.
@@ -83,9 +84,12 @@ func (s *changeStream) Next(x *call.Call) ([]byte, error) {
 		if event == nil || err != nil {
 			return nil, err
 		}
-		context := x.Context()
-		context.Source = eventSource{&source{x: x}, event}
-		docs, err := s.pipeline.Run(context, s.vars, nothing)
+		if passed, err := s.passed(x, event); err != nil {
+			return nil, err
+		} else if !passed {
+			continue
+		}
+		docs, err := s.run(x, s.pipeline, event)
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +100,25 @@ func (s *changeStream) Next(x *call.Call) ([]byte, error) {
 			return event, err
 		}
 	}
+}
+
+// passed reports whether an event is behind the point at which the stream begins.
+func (s *changeStream) passed(x *call.Call, event []byte) (bool, error) {
+	if !s.Resumes() {
+		return true, nil
+	}
+	selected, err := s.run(x, s.selection, event)
+	if err != nil {
+		return false, err
+	}
+	return s.Passed(len(selected) > 0)
+}
+
+// run returns what a pipeline makes of an event.
+func (s *changeStream) run(x *call.Call, p *pipeline.Pipeline, event []byte) ([][]byte, error) {
+	context := x.Context()
+	context.Source = eventSource{&source{x: x}, event}
+	return p.Run(context, s.vars, nothing)
 }
 
 // returned makes of an event that has left the pipeline what the client gets; nil if the client has all of it.

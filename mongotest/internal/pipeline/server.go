@@ -174,6 +174,17 @@ func surveyChangeStream(_ *parser, name string, spec Value) error {
 	return nil
 }
 
+// Selection returns the pipeline as far as it only selects events of the change stream: its $match stages before any other stage.
+func (p *Pipeline) Selection() *Pipeline {
+	selection := *p
+	end := 1
+	for end < len(p.steps) && p.steps[end].name == "$match" {
+		end++
+	}
+	selection.steps = p.steps[:end]
+	return &selection
+}
+
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStreamSplitLargeEvent/
 
 // splitEvents is the stage that splits events which are too large. The stream does it: only the stream has their resume tokens.

@@ -102,6 +102,9 @@ func (v Version) TellsCuts() bool { return v.AtLeast(5, 0) }
 // HasImages reports whether change streams have the time, documents before and after, and more kinds of events.
 func (v Version) HasImages() bool { return v.AtLeast(6, 0) }
 
+// SelectsFirst reports whether the $match stages of a change stream come before the search for the token behind which it resumes.
+func (v Version) SelectsFirst() bool { return v.AtLeast(6, 0) }
+
 // NamesType reports whether the event of a creation has the type of the namespace: nsType.
 func (v Version) NamesType() bool { return v.AtLeast(8, 1) }
 
