@@ -49,16 +49,33 @@ func TestTheMetadataOfAClientAreLimited(t *testing.T) {
 	}
 }
 
-// The rule is that of the specification of maximum staleness.
-func TestAMongosRefusesAMaximumStalenessUnder90Seconds(t *testing.T) {
+// The rule is that of the specification of maximum staleness; the codes are those that a real server answers.
+func TestAMaximumStalenessUnder90SecondsIsRefused(t *testing.T) {
 	rs := mongotest.RunShardedT(t, 1, 1, mongotest.InMemory())
 	const find = `{"find": "c", "$readPreference": {"mode": "primaryPreferred", "maxStalenessSeconds": %d}, "$db": "db"}`
-	for seconds, want := range map[int]int64{89: 160, 1: 160, 90: -1, -1: -1} {
-		if got := number(front(t, rs, 0).run(find, seconds), "code"); got != want {
-			t.Errorf("a mongos answers %d seconds with the error %d, want %d", seconds, got, want)
+	for seconds, want := range map[int]int64{89: 160, 1: 160, 90: -1, 0: -1, -1: 2} {
+		for name, client := range map[string]*rawClient{"a mongos": front(t, rs, 0), "a member": dial(t, rs, 0)} {
+			if got := number(client.run(find, seconds), "code"); got != want {
+				t.Errorf("%s answers %d seconds with the error %d, want %d", name, seconds, got, want)
+			}
 		}
-		if got := number(dial(t, rs, 0).run(find, seconds), "code"); got != -1 {
-			t.Errorf("a member answers %d seconds with the error %d", seconds, got)
-		}
+	}
+}
+
+// TestWhatARealServerIgnoresInHello has rules that a standalone server showed: hello takes any $readPreference.
+func TestWhatARealServerIgnoresInHello(t *testing.T) {
+	client := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
+	for _, preference := range []string{`1`, `{"mode": "x"}`, `{"mode": "primary", "hedge": {}}`} {
+		client.ok(`{"hello": 1, "$readPreference": %s, "$db": "db"}`, preference)
+	}
+}
+
+// TestATagSetThatIsNoneMatchesNobody checks that a mongos reads the member of the next tag set.
+func TestATagSetThatIsNoneMatchesNobody(t *testing.T) {
+	rs := mongotest.RunShardedT(t, 1, 1, mongotest.InMemory())
+	front(t, rs, 0).ok(`{"find": "c", "$readPreference": {"mode": "nearest", "tags": ["x", {}]}, "$db": "db"}`)
+	reply := front(t, rs, 0).run(`{"find": "c", "$readPreference": {"mode": "nearest", "tags": ["x"]}, "maxTimeMS": 1, "$db": "db"}`)
+	if number(reply, "ok") == 1 {
+		t.Errorf("a mongos read for a tag set that is none: %s", reply)
 	}
 }

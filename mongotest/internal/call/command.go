@@ -168,7 +168,7 @@ func generic(x *Call, e *wire.Element) error {
 			c.DB, c.Full = string(text), ""
 		}
 	case "$readPreference":
-		return readPreference(x, e)
+		return c.ReadPreference(e, x.Client.Set.Version)
 	case "lsid":
 		return c.session(e)
 	case "txnNumber":

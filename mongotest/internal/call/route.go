@@ -2,13 +2,9 @@ package call
 
 import (
 	"errors"
-	"math"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -142,42 +138,4 @@ func appendRecoveryToken(x *Call, err error) {
 	}
 	at, dst := wire.BeginEmbedded(x.Result.Out, "recoveryToken")
 	x.Result.Out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.Client.Cluster.SetName), at)
-}
-
-// readPreference notes which members may answer the command.
-func readPreference(x *Call, e *wire.Element) error {
-	if err := x.Command.readPreference(e); err != nil {
-		return err
-	}
-	if least := 90 * time.Second; x.Client.Router != nil && x.Command.staleness > 0 && x.Command.staleness < least {
-		return mongoerr.Errorf(mongoerr.MaxStalenessOutOfRange, "maxStalenessSeconds value can not be less than %d", least/time.Second)
-	}
-	return nil
-}
-
-func (c *Command) readPreference(e *wire.Element) error {
-	doc, err := c.genericDocument(e)
-	if doc == nil {
-		return err
-	}
-	if err := fields.ReadPreference.Document(doc, func(*wire.Element) error { return nil }); err != nil {
-		return err
-	}
-	mode := query.Lookup(doc, "mode")
-	switch string(mode.Text()) {
-	case "primary":
-	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
-		c.secondaryOk = true
-	default:
-		return fields.NotEnumerated("readPreference.mode", string(mode.Text()))
-	}
-	c.readMode = string(mode.Text())
-	if tags := query.Lookup(doc, "tags"); tags.Type == bson.TypeArray {
-		c.readTags = query.Elements(tags.Data)
-	}
-	staleness := query.Lookup(doc, "maxStalenessSeconds")
-	if n, ok := staleness.Integer(); ok && n > 0 && n < math.MaxInt32 {
-		c.staleness = time.Duration(n) * time.Second
-	}
-	return nil
 }

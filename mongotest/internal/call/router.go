@@ -59,10 +59,10 @@ func reader(x Locked, besides *Member) *Member {
 	}
 	sets := c.readTags
 	if len(sets) == 0 {
-		sets = []query.Value{{Data: query.EmptyDocument}}
+		sets = []query.Value{query.Document(query.EmptyDocument)}
 	}
 	for _, tags := range sets {
-		suitable := slices.DeleteFunc(slices.Clone(able), func(m *Member) bool { return !m.Config.HasTags(tags.Data) })
+		suitable := slices.DeleteFunc(slices.Clone(able), func(m *Member) bool { return !tags.IsDocument() || !m.Config.HasTags(tags.Data) })
 		if len(suitable) > 0 {
 			r.turn++
 			return suitable[r.turn%len(suitable)]

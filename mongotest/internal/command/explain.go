@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/explain/
@@ -79,21 +80,31 @@ func beExplained(x *call.Call, doc []byte) error {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Cannot explain cmd: %s", c.Name)
 	}
 	c.Spec = call.Specs[c.Name]
-	generic := call.Command{DB: c.DB, StmtID: -1} // takes what every command may have, and is forgotten
+	generic := call.Command{Name: c.Name, Spec: c.Spec, DB: c.DB, StmtID: -1} // takes what every command may have, and is forgotten
 	for it.Next() {
-		if err := generic.GenericOption(&it.Element, x.Client.Set.Version); err != nil {
+		if err := explainedField(&generic, &it.Element, x.Client.Set.Version); err != nil {
 			return err
 		}
 	}
 	if it.Err != nil {
 		return it.Err
 	}
-	generic.Args = slices.DeleteFunc(generic.Args, func(e wire.Element) bool {
-		return slices.Contains([]string{"$db", "lsid", "txnNumber", "stmtId", "stmtIds"}, string(e.Key))
-	})
 	var err error
 	c.Args, err = c.Spec.Fields.Check(generic.Args)
 	return err
+}
+
+// explainedField reads a field of the command that is to be explained. What says who executes it is checked and has no effect.
+func explainedField(c *call.Command, e *wire.Element, v version.Version) error {
+	switch string(e.Key) {
+	case "$db":
+		return nil
+	case "$readPreference":
+		return c.ReadPreference(e, v)
+	case "lsid", "txnNumber", "autocommit", "startTransaction", "stmtId", "stmtIds":
+		return fields.CheckGeneral(c.Name, e)
+	}
+	return c.GenericOption(e, v)
 }
 
 // explainCommand writes the plan of the command, which is the one that is to be explained.

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -20,6 +21,7 @@ type Type uint8
 const (
 	anything Type = iota // its reader looks at it, null included
 	anObject
+	anArray // of anything
 	objects // an array of documents
 	longs   // an array of integers of 64 bits
 	aHint
@@ -60,6 +62,14 @@ func NullIsNone(field string) bool {
 	return known && !kind.takesNull()
 }
 
+// CheckGeneral refuses a field that every command may have if its value is of the wrong type.
+func CheckGeneral(command string, e *wire.Element) error {
+	if e.Type == bson.TypeNull && NullIsNone(string(e.Key)) {
+		return nil
+	}
+	return (&Set{name: command, numbers: "long, int, double, decimal"}).convert(general[string(e.Key)], e)
+}
+
 // takesNull reports whether a null is a value, and not the same as no field.
 func (k Type) takesNull() bool {
 	return k == anything || k == plainBool || k == plainObject || k == aHint || k == anUpdate
@@ -81,27 +91,39 @@ func kindsOf(lists map[Type]string) map[string]Type {
 func (s *Set) Check(list []wire.Element) ([]wire.Element, error) {
 	there := list[:0]
 	for _, e := range list {
-		kind, known := s.kinds[string(e.Key)]
-		if !known && s.lenient {
-			continue
-		}
-		if !known {
-			return nil, Unknown(s.name, string(e.Key))
-		}
-		if e.Type == bson.TypeNull && !kind.takesNull() {
-			continue
-		}
-		if err := s.convert(kind, &e); err != nil {
+		counts, err := s.one(&e)
+		if err != nil {
 			return nil, err
 		}
-		there = append(there, e)
-	}
-	for _, name := range s.required {
-		if !Has(there, name) {
-			return nil, Missing(s.name, name)
+		if counts {
+			there = append(there, e)
 		}
 	}
-	return there, nil
+	return there, s.complete(there)
+}
+
+// one refuses a field that is unknown or of the wrong type. Otherwise it reports whether the field counts, and gives it a value of the
+// type that it is read as.
+func (s *Set) one(e *wire.Element) (bool, error) {
+	kind, known := s.kinds[string(e.Key)]
+	switch {
+	case !known && s.lenient:
+		return false, nil
+	case !known:
+		return false, Unknown(s.name, string(e.Key))
+	case e.Type == bson.TypeNull && !kind.takesNull():
+		return false, nil
+	}
+	return true, s.convert(kind, e)
+}
+
+func (s *Set) complete(there []wire.Element) error {
+	for _, name := range s.required {
+		if !Has(there, name) {
+			return Missing(s.name, name)
+		}
+	}
+	return nil
 }
 
 // Document checks the fields of a document and calls read with each.
@@ -122,6 +144,24 @@ func (s *Set) Document(doc []byte, read func(e *wire.Element) error) error {
 	return err
 }
 
+// Each is Document for a document whose values are looked at field by field: what read refuses goes before what is wrong behind it.
+func (s *Set) Each(doc []byte, read func(e *wire.Element) error) error {
+	var there []wire.Element
+	it := wire.Elements(doc)
+	for it.Next() {
+		e := it.Element
+		counts, err := s.one(&e)
+		if err == nil && counts {
+			there = append(there, e)
+			err = read(&e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return cmp.Or(it.Err, s.complete(there))
+}
+
 // Has reports whether there is a field of a name.
 func Has(list []wire.Element, name string) bool {
 	for i := range list {
@@ -134,7 +174,7 @@ func Has(list []wire.Element, name string) bool {
 
 // exactly are the types of the kinds that have one.
 var exactly = map[Type]bson.Type{
-	anObject: bson.TypeEmbeddedDocument, aText: bson.TypeString, aBool: bson.TypeBoolean,
+	anObject: bson.TypeEmbeddedDocument, anArray: bson.TypeArray, aText: bson.TypeString, aBool: bson.TypeBoolean,
 	aLong: bson.TypeInt64, exactInt: bson.TypeInt32,
 }
 
@@ -166,7 +206,7 @@ func (s *Set) convert(kind Type, e *wire.Element) error {
 			return s.notAmong(s.truths, e)
 		}
 		setTruth(e)
-	case anObject, aText, aBool, aLong, exactInt:
+	case anObject, anArray, aText, aBool, aLong, exactInt:
 		if want := exactly[kind]; e.Type != want {
 			return WrongType(s.name, name, e.Type, query.TypeName(want))
 		}

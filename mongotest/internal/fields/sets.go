@@ -209,8 +209,9 @@ var (
 	}
 	ReadPreference = &Set{
 		name: "readPreference", required: []string{"mode"}, lenient: true, numbers: "decimal, double, int, long",
-		kinds: kindsOf(map[Type]string{aText: "mode", objects: "tags", aNumber: "maxStalenessSeconds"}),
+		kinds: kindsOf(map[Type]string{aText: "mode", anArray: "tags", aNumber: "maxStalenessSeconds", anObject: "hedge"}),
 	}
+	Hedge = &Set{name: "readPreference.hedge", kinds: kindsOf(map[Type]string{aBool: "enabled"})}
 )
 
 // newCursor are those of {batchSize: n}, which errors call by different names.

@@ -90,6 +90,9 @@ func (v Version) HasTopologyVersion() bool { return v.AtLeast(4, 4) }
 // LabelsErrors reports whether the server puts labels on errors.
 func (v Version) LabelsErrors() bool { return v.AtLeast(4, 4) }
 
+// HasHedges reports whether a read preference may ask for hedged reads.
+func (v Version) HasHedges() bool { return v.AtLeast(4, 4) }
+
 // TellsPosition reports whether each batch of a change stream has the resume token behind which it stands.
 func (v Version) TellsPosition() bool { return v.Has(Of(4, 0, 7)) }
 
