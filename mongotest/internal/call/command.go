@@ -227,6 +227,9 @@ func (c *Command) GenericOption(e *wire.Element, v version.Version) error {
 // checkSession refuses what a session's fields must not say.
 func checkSession(x *Call) error {
 	c := &x.Command
+	if c.Spec.OfCursor && c.autocommit == autocommitUnset && x.Client.Set.Version.AtLeast(5, 0) {
+		c.ReadConcern, c.AtTime = "", 0
+	}
 	switch {
 	case c.autocommit != autocommitUnset && !c.HasTxn:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'autocommit' field requires a transaction number to also be specified")

@@ -19,6 +19,7 @@ type Spec struct {
 	Write      bool            // takes a write concern
 	Retryable  bool            // takes a transaction number
 	Snapshots  bool            // takes the read concern "snapshot"
+	OfCursor   bool            // its cursor determines what it reads: it takes every read concern, without effect
 	Linearizes bool            // takes the read concern "linearizable"
 	Bare       bool            // its expressions see no $$NOW and no $$CLUSTER_TIME
 	Statements string          // the field that holds its statements
