@@ -73,7 +73,7 @@ func TestALostTokenIsToldByTheNextEventOfTheStream(t *testing.T) {
 		events := all.rest()
 		reply := client.run(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "db"}`, s.id)
 		message, _ := reply.Lookup("errmsg").StringValueOK()
-		if !strings.Contains(message, lost) || !strings.Contains(message, events[len(events)-1].Lookup("_id", "_data").StringValue()) {
+		if !strings.Contains(message, lost+`{_data: "`+events[len(events)-1].Lookup("_id", "_data").StringValue()+`"}`) {
 			t.Errorf("the reply is %s, want the token of %s", reply, events[len(events)-1])
 		}
 	})
@@ -106,6 +106,18 @@ func TestOldVersionsSelectLast(t *testing.T) {
 			t.Errorf("the events are %q, want 2", list)
 		}
 	}, mongotest.Version("5.0"))
+}
+
+// TestOptionsThatAreNull checks that they are as good as none. A standalone server shows that it takes them.
+func TestOptionsThatAreNull(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+		client := dial(t, rs, 0)
+		s, _ := watch(client, "db.c", `{"fullDocument": null, "fullDocumentBeforeChange": null, "resumeAfter": null, "startAfter": null, "startAtOperationTime": null}`)
+		client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
+		if got := names(s.more()); !slices.Equal(got, []string{"1"}) {
+			t.Errorf("the events are %q, want 1", got)
+		}
+	})
 }
 
 func tokenOf(event bson.Raw) string { return event.Lookup("_id").String() }

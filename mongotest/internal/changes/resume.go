@@ -2,7 +2,6 @@ package changes
 
 import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/changeStreams/#resume-a-change-stream
@@ -24,7 +23,7 @@ func (s *Stream) Passed(selected bool) (bool, error) {
 		}
 	case !s.found && (selected || !s.version.SelectsFirst()):
 		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
-			"cannot resume stream; the resume token was not found. %s", query.DocumentText(tokenDocument(s.token)))
+			"cannot resume stream; the resume token was not found. %s", tokenText(tokenDocument(s.token)))
 	case !s.found:
 		return false, nil
 	}

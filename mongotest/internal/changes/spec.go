@@ -29,52 +29,54 @@ type Spec struct {
 	startAt      store.Timestamp // startAtOperationTime, 0 if not given
 	cluster      bool            // allChangesForCluster
 	expanded     bool            // showExpandedEvents
+	flaw         error           // of a token, which is not looked at before the stream may be opened
 }
 
 // streamOption is one option of $changeStream.
 type streamOption struct {
 	since version.Version
 	set   func(s *Spec, e *wire.Element) error
+	flag  bool // null is no value of it; for all others it is as good as no option
 }
 
 // streamOptions are the options by name. It is never written to.
 var streamOptions = map[string]streamOption{
-	"fullDocument": {version.Of(3, 6, 0), func(s *Spec, e *wire.Element) (err error) {
+	"fullDocument": {since: version.Of(3, 6, 0), set: func(s *Spec, e *wire.Element) (err error) {
 		s.fullDocument, err = streamMode(e, "default", "updateLookup", "whenAvailable", "required")
 		return err
 	}},
-	"fullDocumentBeforeChange": {version.Of(6, 0, 0), func(s *Spec, e *wire.Element) (err error) {
+	"fullDocumentBeforeChange": {since: version.Of(6, 0, 0), set: func(s *Spec, e *wire.Element) (err error) {
 		s.before, err = streamMode(e, "off", "whenAvailable", "required")
 		return err
 	}},
-	"resumeAfter": {version.Of(3, 6, 0), func(s *Spec, e *wire.Element) (err error) {
-		s.resumeAfter, err = tokenArg(e)
+	"resumeAfter": {since: version.Of(3, 6, 0), set: func(s *Spec, e *wire.Element) (err error) {
+		s.resumeAfter, err = s.token(e)
 		return err
 	}},
-	"startAfter": {version.Of(4, 2, 0), func(s *Spec, e *wire.Element) (err error) {
-		s.startAfter, err = tokenArg(e)
+	"startAfter": {since: version.Of(4, 2, 0), set: func(s *Spec, e *wire.Element) (err error) {
+		s.startAfter, err = s.token(e)
 		return err
 	}},
-	"startAtOperationTime": {version.Of(4, 0, 0), func(s *Spec, e *wire.Element) error {
+	"startAtOperationTime": {since: version.Of(4, 0, 0), set: func(s *Spec, e *wire.Element) error {
 		if e.Type != bson.TypeTimestamp {
 			return fields.WrongType(Stage, string(e.Key), e.Type, "timestamp")
 		}
 		s.startAt = store.Timestamp(binary.LittleEndian.Uint64(e.Value))
 		return nil
 	}},
-	"allChangesForCluster": {version.Of(4, 0, 0), func(s *Spec, e *wire.Element) (err error) {
+	"allChangesForCluster": {since: version.Of(4, 0, 0), set: func(s *Spec, e *wire.Element) (err error) {
 		s.cluster, err = fields.Bool(e)
 		return err
-	}},
-	"showExpandedEvents": {version.Of(6, 0, 0), func(s *Spec, e *wire.Element) (err error) {
+	}, flag: true},
+	"showExpandedEvents": {since: version.Of(6, 0, 0), set: func(s *Spec, e *wire.Element) (err error) {
 		s.expanded, err = fields.Bool(e)
 		return err
-	}},
-	"showMigrationEvents":      {version.Of(4, 0, 0), unsupportedStreamFlag},
-	"allowToRunOnConfigDB":     {version.Of(4, 4, 0), unsupportedStreamFlag},
-	"allowToRunOnSystemNS":     {version.Of(6, 0, 0), unsupportedStreamFlag},
-	"showSystemEvents":         {version.Of(6, 0, 0), unsupportedStreamFlag},
-	"showRawUpdateDescription": {version.Of(6, 0, 0), unsupportedStreamFlag},
+	}, flag: true},
+	"showMigrationEvents":      {since: version.Of(4, 0, 0), set: unsupportedStreamFlag, flag: true},
+	"allowToRunOnConfigDB":     {since: version.Of(4, 4, 0), set: unsupportedStreamFlag, flag: true},
+	"allowToRunOnSystemNS":     {since: version.Of(6, 0, 0), set: unsupportedStreamFlag, flag: true},
+	"showSystemEvents":         {since: version.Of(6, 0, 0), set: unsupportedStreamFlag, flag: true},
+	"showRawUpdateDescription": {since: version.Of(6, 0, 0), set: unsupportedStreamFlag, flag: true},
 }
 
 // unsupportedStreamFlag takes an option of the real server's that may only be off.
@@ -97,11 +99,16 @@ func streamMode(e *wire.Element, known ...string) (string, error) {
 	return mode, nil
 }
 
-func tokenArg(e *wire.Element) (*token, error) {
+// token reads a token. What is wrong with its data is found later.
+func (s *Spec) token(e *wire.Element) (t *token, err error) {
 	if e.Document() == nil {
 		return nil, fields.WrongType(Stage, string(e.Key), e.Type, "object")
 	}
-	return parseToken(e.Document())
+	data, err := tokenData(e.Document())
+	if err == nil && s.flaw == nil {
+		t, s.flaw = parseToken(data)
+	}
+	return t, err
 }
 
 // ParseSpec reads the options of a $changeStream that the version has.
@@ -112,6 +119,9 @@ func ParseSpec(v version.Version, spec query.Value) (*Spec, error) {
 		option, ok := streamOptions[string(it.Key)]
 		if !ok || !v.Has(option.since) {
 			return nil, fields.Unknown(Stage, string(it.Key))
+		}
+		if it.Type == bson.TypeNull && !option.flag {
+			continue
 		}
 		if err := option.set(s, &it.Element); err != nil {
 			return nil, err
@@ -133,6 +143,8 @@ func (s *Spec) start() *token {
 func (s *Spec) Check(db, coll, full string, splits bool) error {
 	token := s.start()
 	switch {
+	case s.flaw != nil:
+		return s.flaw
 	case token != nil && token.fragment > 0 && !splits:
 		return mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
 			"To resume from a split event, the $changeStream pipeline must include a $changeStreamSplitLargeEvent stage")

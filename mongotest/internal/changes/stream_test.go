@@ -117,7 +117,7 @@ func TestTokensSortAsTheirPositionsAndAreReadBack(t *testing.T) {
 		{at: 1 << 32},
 	}
 	for i, token := range list {
-		read, err := parseToken(token.document())
+		read, err := tokenOf(token.document())
 		if err != nil || *read != token {
 			t.Errorf("%+v is read as %+v, %v", token, read, err)
 		}
@@ -130,7 +130,7 @@ func TestTokensSortAsTheirPositionsAndAreReadBack(t *testing.T) {
 		"no hexadecimals": {{Key: "_data", Value: "xyz"}},
 		"cut off":         {{Key: "_data", Value: list[1].text()[:20]}},
 	} {
-		if _, err := parseToken(encode(t, doc)); err == nil || mongoerr.CodeOf(err) == mongoerr.InvalidBSON {
+		if _, err := tokenOf(encode(t, doc)); err == nil || mongoerr.CodeOf(err) == mongoerr.InvalidBSON {
 			t.Errorf("a token with %s: %v", name, err)
 		}
 	}
@@ -165,4 +165,13 @@ func TestAnUpdateIsDescribedByTheInnermostFieldsThatDiffer(t *testing.T) {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
+}
+
+// tokenOf reads a token that a client gives back.
+func tokenOf(doc []byte) (*token, error) {
+	data, err := tokenData(doc)
+	if err != nil {
+		return nil, err
+	}
+	return parseToken(data)
 }

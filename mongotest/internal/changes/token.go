@@ -100,23 +100,37 @@ func tokenDocument(text string) []byte {
 	return wire.EndDocument(wire.AppendString(dst, "_data", text), at)
 }
 
-// parseToken reads a token that a client gives back.
-func parseToken(doc []byte) (*token, error) {
+// tokenText is a token's document as errors tell it.
+func tokenText(doc []byte) string {
+	var fields []string
+	for _, f := range query.ObjectOf(doc) {
+		fields = append(fields, f.Name+": "+f.Value.Whole())
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// tokenData returns the text of a token that a client gives back.
+func tokenData(doc []byte) (string, error) {
 	data, bits := query.Lookup(doc, "_data"), query.Lookup(doc, "_typeBits")
 	switch {
 	case data.Type != bson.TypeString:
-		return nil, mongoerr.Errorf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", query.DocumentText(doc))
+		return "", mongoerr.Errorf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", tokenText(doc))
 	case !bits.Missing() && bits.Type != bson.TypeBinary:
-		return nil, mongoerr.Errorf(40648, "Bad resume token: _typeBits of wrong type %s", query.DocumentText(doc))
+		return "", mongoerr.Errorf(40648, "Bad resume token: _typeBits of wrong type %s", tokenText(doc))
 	}
-	b, err := hex.DecodeString(string(data.Text()))
+	return string(data.Text()), nil
+}
+
+// parseToken reads the text of a token.
+func parseToken(data string) (*token, error) {
+	b, err := hex.DecodeString(data)
 	if err != nil {
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "resume token string was not a valid hex string")
 	}
 	r := tokenReader{rest: b}
 	t := r.token()
 	if r.bad {
-		return nil, mongoerr.Errorf(mongoerr.InvalidResumeToken, "Invalid resume token: %s", data.Text())
+		return nil, mongoerr.Errorf(mongoerr.InvalidResumeToken, "Invalid resume token: %s", data)
 	}
 	return t, nil
 }

@@ -49,7 +49,7 @@ func watch(x *call.Call, a *aggregation, spec query.Value) error {
 func checkWatch(x *call.Call) error {
 	switch {
 	case x.Client.Set.Standalone:
-		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
+		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets or mongos")
 	case x.InTransaction():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Stage not supported inside of a multi-document transaction: $changeStream")
