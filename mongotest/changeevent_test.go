@@ -13,6 +13,8 @@ import (
 
 var uuids = regexp.MustCompile(`{"\$binary":{"base64":"[^"]*","subType":"04"}}`)
 
+var temporaries = regexp.MustCompile(`tmp[0-9a-f]{5}\.renameCollection`)
+
 // told returns events as text, without what differs from run to run.
 func told(events []bson.Raw) []string {
 	var list []string
@@ -26,12 +28,15 @@ func told(events []bson.Raw) []string {
 		if err != nil {
 			panic(err)
 		}
-		list = append(list, uuids.ReplaceAllString(string(text), "UUID"))
+		list = append(list, temporaries.ReplaceAllString(uuids.ReplaceAllString(string(text), "UUID"), "tmp.renameCollection"))
 	}
 	return list
 }
 
-const ofC = `"ns":{"db":"db","coll":"c"}`
+const (
+	ofC         = `"ns":{"db":"db","coll":"c"}`
+	ofTemporary = `"ns":{"db":"other","coll":"tmp.renameCollection"}`
+)
 
 // changesOf are what commands do and what a stream tells of it.
 var changesOf = []struct {
@@ -106,6 +111,40 @@ var changesOf = []struct {
 		[]string{`{"create": "c"}`},
 		[]string{`{"renameCollection": "db.c", "to": "db.d", "$db": "admin"}`},
 		[]string{`{"to":{"db":"db","coll":"d"},"operationType":"rename",` + ofC + `}`, `{"operationType":"invalidate"}`},
+	},
+	{
+		"a rename to another database is a drop for the source's (SERVER-62594)", "db", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"renameCollection": "db.c", "to": "other.d", "$db": "admin"}`},
+		[]string{`{"operationType":"drop",` + ofC + `}`},
+	},
+	{
+		"which ends the stream of the collection", "db.c", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"renameCollection": "db.c", "to": "other.d", "$db": "admin"}`},
+		[]string{`{"operationType":"drop",` + ofC + `}`, `{"operationType":"invalidate"}`},
+	},
+	{
+		"and for the target's a copy that is renamed (SERVER-62556)", "other", `{"showExpandedEvents": true}`,
+		[]string{
+			`{"insert": "c", "documents": [{"_id": 2, "a": 1}, {"_id": 1}]}`, `{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a"}]}`,
+			`{"insert": "d", "documents": [{"_id": 3}], "$db": "other"}`,
+		},
+		[]string{`{"renameCollection": "db.c", "to": "other.d", "dropTarget": true, "$db": "admin"}`},
+		[]string{
+			`{"operationType":"create","collectionUUID":UUID,` + ofTemporary + `,"operationDescription":{"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}}}`,
+			`{"operationType":"createIndexes","collectionUUID":UUID,` + ofTemporary + `,"operationDescription":{"indexes":[{"v":2,"key":{"a":1},"name":"a"}]}}`,
+			`{"operationType":"insert","collectionUUID":UUID,"fullDocument":{"_id":2,"a":1},` + ofTemporary + `,"documentKey":{"_id":2}}`,
+			`{"operationType":"insert","collectionUUID":UUID,"fullDocument":{"_id":1},` + ofTemporary + `,"documentKey":{"_id":1}}`,
+			`{"to":{"db":"other","coll":"d"},"operationType":"rename","collectionUUID":UUID,` + ofTemporary +
+				`,"operationDescription":{"to":{"db":"other","coll":"d"},"dropTarget":UUID}}`,
+		},
+	},
+	{
+		"of which the stream of the target sees the name", "other.d", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"renameCollection": "db.c", "to": "other.d", "$db": "admin"}`},
+		[]string{`{"to":{"db":"other","coll":"d"},"operationType":"rename",` + ofTemporary + `}`, `{"operationType":"invalidate"}`},
 	},
 	{
 		"a rename ends the stream of the collection that it replaces", "db.c", `{"showExpandedEvents": true}`,

@@ -229,16 +229,26 @@ func (x Locked) Append(e *store.Entry, stmt int32, note *journal.Entry) error {
 	if x.Result.Within != nil {
 		return conflicting(x.Call, x.Result.Within.WriteLocked(e))
 	}
-	m := x.Client.Member
-	if len(m.Open) > 0 {
-		if x.Result.blocker = m.BlockerLocked(e, m.LocksOfLocked(e, c), nil); x.Result.blocker != nil {
-			return errBlocked
-		}
+	if err := x.Unblocked(e, c); err != nil {
+		return err
 	}
 	if stmt >= 0 {
 		e.Session = sessionRef(x, stmt)
 	}
-	m.AppendLocked(e)
+	x.Client.Member.AppendLocked(e)
+	return nil
+}
+
+// Unblocked ends the attempt to write if a transaction is in the way of an entry, which is about a collection, nil for none yet.
+// Append does the same; an attempt of several entries must find out before the first.
+func (x Locked) Unblocked(e *store.Entry, c *store.Collection) error {
+	m := x.Client.Member
+	if len(m.Open) == 0 {
+		return nil
+	}
+	if x.Result.blocker = m.BlockerLocked(e, m.LocksOfLocked(e, c), nil); x.Result.blocker != nil {
+		return errBlocked
+	}
 	return nil
 }
 

@@ -29,6 +29,9 @@ func OplogDocument(v version.Version, e, previous *store.Entry) []byte {
 	if e.Session != nil && e.Session.Stmt >= 0 {
 		dst = wire.AppendInt32(dst, "stmtId", e.Session.Stmt)
 	}
+	if e.FromMigrate {
+		dst = wire.AppendBool(dst, "fromMigrate", true)
+	}
 	dst = wire.AppendTimestamp(dst, "ts", e.TS.Seconds(), e.TS.Increment())
 	dst = wire.AppendInt64(dst, "t", e.Term)
 	if v.HashesOplog() {

@@ -160,7 +160,7 @@ func (s *Stream) eventsOf(e *store.Entry) []event {
 func (s *Stream) eventsOfPart(e, part *store.Entry, index int) []event {
 	renamed := part.Op == store.Rename && s.covers(part.Change.To)
 	dropped := part.Op == store.EmptyDatabase && s.coll == "" && s.coversDatabase(part.NS)
-	if part.View && s.coll != "" {
+	if part.FromMigrate || part.View && s.coll != "" {
 		return nil
 	}
 	if !dropped && (part.Op == store.EmptyDatabase || !renamed && !s.covers(part.NS)) {

@@ -98,7 +98,7 @@ func (r *renaming) check() error {
 	return call.CheckRenaming(r.from, r.to)
 }
 
-// rename gives a collection another namespace. In another database it is a new collection with the same documents.
+// rename gives a collection another namespace.
 func rename(x call.Locked, m *call.Member, r *renaming, note *journal.Entry) error {
 	c := m.Data.Collections[r.from]
 	switch {
@@ -111,9 +111,9 @@ func rename(x call.Locked, m *call.Member, r *renaming, note *journal.Entry) err
 	case m.Data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
-	after := *c.Def
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
-		after.UUID = store.NewUUID()
+		return moveTo(x, c, r, note)
 	}
+	after := *c.Def
 	return x.Append(&store.Entry{Op: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }

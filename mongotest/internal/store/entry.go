@@ -40,6 +40,8 @@ type Entry struct {
 	View       bool // the collection is none
 	ShardKey   []byte
 
+	FromMigrate bool // change streams do not tell of it
+
 	Session *SessionRef
 	Outcome *Outcome // nil if nobody asks
 	Written int64    // nanoseconds of the clock

@@ -93,6 +93,9 @@ func (v Version) LabelsErrors() bool { return v.AtLeast(4, 4) }
 // HasHedges reports whether a read preference may ask for hedged reads.
 func (v Version) HasHedges() bool { return v.AtLeast(4, 4) }
 
+// TellsMoves reports whether change streams tell how the documents of a collection go to another database.
+func (v Version) TellsMoves() bool { return v.AtLeast(6, 0) }
+
 // TellsPosition reports whether each batch of a change stream has the resume token behind which it stands.
 func (v Version) TellsPosition() bool { return v.Has(Of(4, 0, 7)) }
 
