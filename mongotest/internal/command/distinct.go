@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
@@ -37,6 +38,9 @@ func cmdDistinct(x *call.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := checkDistinct(x, values, view); err != nil {
+		return err
+	}
 	x.Result.Out = appendValues(x.Result.Out, "values", values)
 	if x.Snapshot() {
 		x.Result.Out = wire.AppendTimestamp(x.Result.Out, "atClusterTime", x.Command.AtTime.Seconds(), x.Command.AtTime.Increment())
@@ -55,6 +59,27 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 		return s.Hint.Parse(e)
 	case "collation":
 		return s.ParseCollation(e)
+	}
+	return nil
+}
+
+// maxValues is the size of the largest array of values that the real server returns.
+const maxValues = query.MaxDocumentSize - 4130
+
+// checkDistinct refuses values that a reply has no room for. Those of a view come from an aggregation, in a document beside a null.
+func checkDistinct(x *call.Call, values []query.Value, view bool) error {
+	size := len(query.EmptyDocument)
+	for i, v := range values {
+		size += 1 + len(wire.ArrayKey(i)) + 1 + len(v.Data)
+	}
+	around := len(query.EmptyDocument) + len("_id") + 2 + len("distinct") + 2
+	switch {
+	case view:
+		if err := pipeline.CheckSize(around + size); err != nil {
+			return x.Executing("aggregate", err)
+		}
+	case size > maxValues:
+		return x.Executing("distinct", mongoerr.Errorf(17217, "distinct too big, 16mb cap"))
 	}
 	return nil
 }

@@ -141,8 +141,8 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 	out, err := collect(chain(c.with(vars), p.steps, in))
 	for i := range out {
 		out[i] = query.Plain(out[i])
-		if n := len(out[i]); err == nil && n > maxResult && !p.watches() {
-			err = mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "Serializing Document failed :: caused by :: Size %d exceeds maximum %d", n, maxResult)
+		if err == nil && !p.watches() {
+			err = CheckSize(len(out[i]))
 		}
 	}
 	return out, err
@@ -153,6 +153,14 @@ func (p *Pipeline) watches() bool { return len(p.steps) > 0 && p.steps[0].name =
 
 // maxResult is how many bytes a document may have that leaves a pipeline: 16 MiB, and 16 KiB for what a reply has around it.
 const maxResult = 16<<20 + 16<<10
+
+// CheckSize refuses a result of a number of bytes if it has too many.
+func CheckSize(n int) error {
+	if n <= maxResult {
+		return nil
+	}
+	return mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "Serializing Document failed :: caused by :: Size %d exceeds maximum %d", n, maxResult)
+}
 
 // chain runs stages one behind the other.
 func chain(r *runner, steps []step, in stream) stream {
