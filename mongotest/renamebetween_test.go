@@ -77,3 +77,23 @@ func TestAMoveWaitsForATransaction(t *testing.T) {
 		}
 	})
 }
+
+// TestTheUUIDThatTheSourceMustHave checks the right one, and the name of the collection that has another one's. The page of
+// renameCollection and the errors of a standalone server tell the fields.
+func TestTheUUIDThatTheSourceMustHave(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+		client := dial(t, rs, 0)
+		id := make(map[string]string)
+		for _, coll := range []string{"a", "b"} {
+			client.ok(`{"create": "%s", "$db": "db"}`, coll)
+			list := client.ok(`{"listCollections": 1, "filter": {"name": "%s"}, "$db": "db"}`, coll)
+			id[coll] = elements(list.Lookup("cursor", "firstBatch"))[0].Lookup("info", "uuid").String()
+		}
+		const rename = `{"renameCollection": "db.a", "to": "db.x", "collectionUUID": %s, "$db": "admin"}`
+		reply := client.run(rename, id["b"])
+		if actual, _ := reply.Lookup("actualCollection").StringValueOK(); number(reply, "code") != 361 || actual != "b" {
+			t.Errorf("the UUID of b is answered %s", reply)
+		}
+		client.ok(rename, id["a"])
+	})
+}

@@ -29,11 +29,22 @@ func CheckSessionID(path string, session []byte) error {
 	case id.Type != bson.TypeBinary:
 		return mongoerr.Errorf(mongoerr.TypeMismatch,
 			"BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
-	case id.Data[4] != bson.TypeBinaryUUID:
-		return mongoerr.Errorf(mongoerr.TypeMismatch,
-			"BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
-	case len(id.Data) != 5+len(store.UUID{}):
-		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
+	default:
+		_, err := ParseUUID(path+".id", id.Data)
+		return err
 	}
-	return nil
 }
+
+// ParseUUID reads a field that is binary.
+func ParseUUID(path string, data []byte) (id store.UUID, err error) {
+	switch {
+	case data[4] != bson.TypeBinaryUUID:
+		return id, mongoerr.Errorf(mongoerr.TypeMismatch,
+			"BSON field '%s' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(data[4]))
+	case len(data) != 5+len(id):
+		return id, errUUID
+	}
+	return store.UUID(data[5:]), nil
+}
+
+var errUUID = mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")

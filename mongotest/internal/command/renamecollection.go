@@ -20,6 +20,7 @@ import (
 type renaming struct {
 	from, to   string
 	dropTarget bool
+	id         *store.UUID // that the source must have, nil for any
 }
 
 func cmdRenameCollection(x *call.Call) error {
@@ -67,6 +68,10 @@ func (r *renaming) field(e *wire.Element) error {
 	switch string(e.Key) {
 	case "to":
 		r.to = string(e.Text())
+	case "collectionUUID":
+		id, err := call.ParseUUID("renameCollection.collectionUUID", e.Value)
+		r.id = &id
+		return err
 	case "dropTarget":
 		switch e.Type {
 		case bson.TypeBoolean:
@@ -95,11 +100,50 @@ func (r *renaming) check() error {
 	if err := call.CheckNamespace(db, coll); err != nil {
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "error with target namespace: %s", mongoerr.From(err).Message)
 	}
-	return call.CheckRenaming(r.from, r.to)
+	if err := call.CheckRenaming(r.from, r.to); err != nil {
+		return err
+	}
+	if r.id != nil && !r.within() {
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot provide an expected collection UUID when renaming across databases")
+	}
+	return nil
+}
+
+// within reports whether the collection stays in its database.
+func (r *renaming) within() bool {
+	from, _, _ := strings.Cut(r.from, ".")
+	to, _, _ := strings.Cut(r.to, ".")
+	return from == to
+}
+
+// checkUUID refuses a source with another UUID than the one that is asked for, and tells which collection of the database has that.
+func (r *renaming) checkUUID(m *call.Member) error {
+	c := m.Data.Collections[r.from]
+	if r.id == nil || c != nil && !c.IsView() && c.Def.UUID == *r.id {
+		return nil
+	}
+	db, coll, _ := strings.Cut(r.from, ".")
+	extra := wire.AppendBinary(wire.AppendString(nil, "db", db), "collectionUUID", bson.TypeBinaryUUID, r.id[:])
+	extra = wire.AppendString(extra, "expectedCollection", coll)
+	actual := ""
+	for ns, other := range m.Data.Collections {
+		if of, name, _ := strings.Cut(ns, "."); of == db && !other.IsView() && other.Def.UUID == *r.id {
+			actual = name
+		}
+	}
+	if actual == "" {
+		extra = wire.AppendValue(extra, "actualCollection", bson.TypeNull, nil)
+	} else {
+		extra = wire.AppendString(extra, "actualCollection", actual)
+	}
+	return &mongoerr.Error{Code: mongoerr.CollectionUUIDMismatch, Message: "Collection UUID does not match that specified", Extra: extra}
 }
 
 // rename gives a collection another namespace.
 func rename(x call.Locked, m *call.Member, r *renaming, note *journal.Entry) error {
+	if err := r.checkUUID(m); err != nil {
+		return err
+	}
 	c := m.Data.Collections[r.from]
 	switch {
 	case c.IsView():
@@ -111,7 +155,7 @@ func rename(x call.Locked, m *call.Member, r *renaming, note *journal.Entry) err
 	case m.Data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
-	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
+	if !r.within() {
 		return moveTo(x, c, r, note)
 	}
 	after := *c.Def

@@ -36,6 +36,7 @@ const (
 	aTruth    // a boolean or any number; its reader gets a boolean
 	plainBool // a boolean, not null, which errors say in words of their own
 	plainObject
+	aBinary
 	refusable // its reader refuses it, unless it is null
 )
 
@@ -175,7 +176,7 @@ func Has(list []wire.Element, name string) bool {
 // exactly are the types of the kinds that have one.
 var exactly = map[Type]bson.Type{
 	anObject: bson.TypeEmbeddedDocument, anArray: bson.TypeArray, aText: bson.TypeString, aBool: bson.TypeBoolean,
-	aLong: bson.TypeInt64, exactInt: bson.TypeInt32,
+	aLong: bson.TypeInt64, exactInt: bson.TypeInt32, aBinary: bson.TypeBinary,
 }
 
 func (s *Set) convert(kind Type, e *wire.Element) error {
@@ -206,7 +207,7 @@ func (s *Set) convert(kind Type, e *wire.Element) error {
 			return s.notAmong(s.truths, e)
 		}
 		setTruth(e)
-	case anObject, anArray, aText, aBool, aLong, exactInt:
+	case anObject, anArray, aText, aBool, aLong, exactInt, aBinary:
 		if want := exactly[kind]; e.Type != want {
 			return WrongType(s.name, name, e.Type, query.TypeName(want))
 		}

@@ -132,7 +132,7 @@ var sets = map[string]*Set{
 	},
 	"renameCollection": {
 		name: "renameCollection", required: []string{"to"}, numbers: "decimal, int, long, double",
-		kinds: kindsOf(map[Type]string{aText: "to", aBool: "stayTemp", anything: "dropTarget"}),
+		kinds: kindsOf(map[Type]string{aText: "to", aBool: "stayTemp", anything: "dropTarget", aBinary: "collectionUUID"}),
 	},
 	"collStats": {
 		name: "collStats", numbers: "double, int, decimal, long", kinds: kindsOf(map[Type]string{anInt: "scale"}),

@@ -125,6 +125,7 @@ const (
 	UnsupportedOpQueryCommand               Code = 352
 	LoadBalancerSupportMismatch             Code = 354
 	CannotConvertIndexToUnique              Code = 359
+	CollectionUUIDMismatch                  Code = 361
 	ReauthenticationRequired                Code = 391
 	IngressRequestRateLimitExceeded         Code = 462
 	GeoKeyExtractionFailed                  Code = 510
@@ -285,6 +286,7 @@ var table = [...]row{
 	{code: UnsupportedOpQueryCommand, name: "UnsupportedOpQueryCommand"},
 	{code: LoadBalancerSupportMismatch, name: "LoadBalancerSupportMismatch"},
 	{code: CannotConvertIndexToUnique, name: "CannotConvertIndexToUnique"},
+	{code: CollectionUUIDMismatch, name: "CollectionUUIDMismatch"},
 	{code: ReauthenticationRequired, name: "ReauthenticationRequired"},
 	{code: IngressRequestRateLimitExceeded, name: "IngressRequestRateLimitExceeded"},
 	{code: GeoKeyExtractionFailed, name: "GeoKeyExtractionFailed"},
