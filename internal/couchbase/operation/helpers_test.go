@@ -37,6 +37,7 @@ type world struct {
 	bucket *cluster.Bucket
 	runner *operation.Runner
 	log    *eventLog
+	others sync.WaitGroup // operations beside that of the test
 
 	mu       sync.Mutex
 	received int

@@ -240,12 +240,12 @@ func TestCloseLeavesNothing(t *testing.T) {
 			})
 		}, []setup{breaks}, operation.ErrShutdown},
 		{"while an id is looked up", silence, func(w *world) {
-			go func() {
+			w.others.Go(func() {
 				var r operation.Result
 				if err := w.runner.Run(context.Background(), time.Minute, w.named(w.get(keyOf0)), &r); !errors.Is(err, operation.ErrShutdown) {
 					w.t.Errorf("the look-up: %v", err)
 				}
-			}()
+			})
 		}, nil, operation.ErrRequestCanceled},
 		{"with the wrong password", nil, func(*world) {}, []setup{password("wrong")}, operation.ErrAuthenticationFailure},
 	} {
@@ -274,6 +274,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 				began = time.Now()
 				if _, err := w.do(w.get(keyOf0)); !errors.Is(err, operation.ErrShutdown) || time.Since(began) != 0 {
 					t.Errorf("afterwards: %v after %v", err, time.Since(began))
+				}
+				w.others.Wait() // one that was in flight may wait for its retry, which finds that the client is closed
+				if d := time.Since(began); d > 5*ms {
+					t.Errorf("the others ended %v after Close", d)
 				}
 			}, c.setups...)
 		})
