@@ -198,6 +198,8 @@ func jsonText(v Value) (string, error) {
 
 func jsonValue(v Value) (string, error) {
 	switch v.Type {
+	case bson.TypeUndefined:
+		return "null", nil
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeNull, bson.TypeEmbeddedDocument, bson.TypeArray:
 		return converted(v)
 	case bson.TypeDouble, bson.TypeDecimal128:
