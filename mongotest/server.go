@@ -46,7 +46,7 @@ func (s *server) openLocked() {
 	s.refuseDials(false)
 	s.accepted, s.counts = 0, new(status.Counts)
 	if s.member != nil {
-		s.member.Counts = s.counts
+		s.member.Counts.Store(s.counts)
 	}
 	s.limiter = limiter{}
 }

@@ -2,6 +2,8 @@ package mongotest_test
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -143,5 +145,31 @@ func TestAMongosAndItsMemberCount(t *testing.T) {
 		if n := operations(c); n["insert"] != 2 || n["query"] != 1 {
 			t.Errorf("the %s has counted %v", name, n)
 		}
+	}
+}
+
+// Each start of a server begins new counts, also while a mongos has a command executed there. The race detector sees it if they share them.
+func TestAServerStartsAgainWhileItCounts(t *testing.T) {
+	const restarts = 2000
+	rs := mongotest.RunShardedT(t, 1, 1, mongotest.InMemory())
+	var clients sync.WaitGroup
+	var ended atomic.Bool
+	for range 4 {
+		c := front(t, rs, 0)
+		clients.Go(func() {
+			for !ended.Load() {
+				c.run(`{"count": "c", "$db": "test"}`)
+			}
+		})
+	}
+	for range restarts {
+		rs.Kill(0)
+		rs.Restart(0)
+	}
+	ended.Store(true)
+	clients.Wait()
+	c := dial(t, rs, 0)
+	if n := operations(c)["insert"]; n != 0 {
+		t.Errorf("after its last start the server counts %d inserts", n)
 	}
 }

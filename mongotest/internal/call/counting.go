@@ -14,7 +14,7 @@ func (x *Call) counted(count func(*status.Counts)) {
 	}
 	count(x.Client.Counts)
 	if m := x.Client.Member; m != nil && x.Client.Router != nil {
-		count(m.Counts)
+		count(m.Counts.Load())
 	}
 }
 
@@ -53,9 +53,10 @@ func (x *Call) enter() *atomic.Int64 {
 	if x.Command.Spec.Service || x.Client.Member == nil || x.Client.Direct {
 		return nil
 	}
-	n := &x.Client.Member.Counts.Readers
+	counts := x.Client.Member.Counts.Load()
+	n := &counts.Readers
 	if x.Command.Spec.Write {
-		n = &x.Client.Member.Counts.Writers
+		n = &counts.Writers
 	}
 	n.Add(1)
 	return n

@@ -3,6 +3,7 @@ package call
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/planfilter"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
@@ -10,14 +11,15 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// Member is a member of the set, and what it keeps for clients. Its fields are guarded by the set's mutex but for those that never change.
+// Member is a member of the set, and what it keeps for clients. Its fields are guarded by the set's mutex but for those that never
+// change and what is atomic.
 type Member struct {
 	*replica.Member
 	Cluster     *Cluster
 	Cursors     map[int64]*Cursor
 	PlanFilters map[store.UUID]planfilter.Filters // index filters of collections
 	Points      *FailPoints                       // of its server
-	Counts      *status.Counts                    // of its server
+	Counts      atomic.Pointer[status.Counts]     // of its server: each start begins new ones, also while a command is executed
 	Usage       usage
 }
 

@@ -96,7 +96,7 @@ func standIn(x call.Locked) (*call.Call, error) {
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	w := &call.Call{Client: &call.Client{
-		Cluster: rs, Set: rs.Set, Process: &p.Process, Points: p.Points, Counts: p.Counts, Member: p, Epoch: p.Epoch, ID: x.Client.ID, Plain: x.Client.Plain,
+		Cluster: rs, Set: rs.Set, Process: &p.Process, Points: p.Points, Counts: p.Counts.Load(), Member: p, Epoch: p.Epoch, ID: x.Client.ID, Plain: x.Client.Plain,
 		Done: x.Client.Done,
 	}, Command: x.Command}
 	w.Result = w.Result.Again(0)
