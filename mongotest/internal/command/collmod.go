@@ -2,7 +2,6 @@ package command
 
 import (
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -117,7 +116,7 @@ func collModField(x *call.Call, e *wire.Element) (modifier, error) {
 		}
 		return func(_ *call.Call, d *store.Definition) error {
 			_, err := d.Options.Read("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
-			if err == nil && strings.HasPrefix(string(e.Key), "valid") {
+			if err == nil && name != "viewOn" && name != "pipeline" {
 				d.Options.StateValidation()
 			}
 			return err

@@ -3,6 +3,7 @@ package parameter
 import (
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -31,14 +32,14 @@ const components = `accessControl assert command ( slowInProgress ) control exec
 	wtRecovery wtRTS wtSalvage wtTiered wtTimestamp wtTransaction wtVerify wtWriteLog ) magicRestore )
 	write ftdc transaction test resourceConsumption streams disaggregatedStorage extension ( extensionMongot ) trafficRecorder`
 
-// quietest returns the levels of the components before any is set: all inherit 0.
-func quietest() query.Value {
+// quietest returns the levels of the components before any is set: all inherit 0. It is made once: each start of a server needs it.
+var quietest = sync.OnceValue(func() query.Value {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendInt32(doc, "verbosity", 0)
 	words := strings.Fields(components)
 	doc, _ = appendComponents(doc, words)
 	return query.Document(wire.EndDocument(doc, at))
-}
+})
 
 // appendComponents writes components up to a closing parenthesis, and returns the words behind it.
 func appendComponents(doc []byte, words []string) ([]byte, []string) {

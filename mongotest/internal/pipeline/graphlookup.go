@@ -206,11 +206,8 @@ func (s *graphLookup) admits(r *runner, node []byte) (bool, error) {
 func (s *graphLookup) reaches(c query.Collation, values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
-		if v.Type == bson.TypeUndefined {
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
-		}
-		if query.IsExpression(v) {
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
+		if err := query.CheckListed(v); err != nil {
+			return nil, err
 		}
 		branches = append(branches, object{}.Set(s.to.String(), object{}.Set("$eq", query.PlainValue(v)).Set("$exists", query.Int32(1)).Document()).Document())
 	}

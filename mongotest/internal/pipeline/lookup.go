@@ -189,17 +189,23 @@ func (s *lookup) filter(c query.Collation, values []Value) (*query.Filter, error
 	return equalsAny(c, s.foreign, values)
 }
 
+// checkCompared refuses one of a number of values that cannot be looked for: one value by $eq, several by $in.
+func checkCompared(v Value, values int) error {
+	switch {
+	case values > 1:
+		return query.CheckListed(v)
+	case v.Type == bson.TypeUndefined:
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
+	}
+	return nil
+}
+
 // equalsAny returns the filter of documents in which a path leads to any of the values.
 func equalsAny(c query.Collation, path fieldPath, values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
-		switch {
-		case v.Type == bson.TypeUndefined && len(values) == 1:
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
-		case v.Type == bson.TypeUndefined:
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
-		case query.IsExpression(v) && len(values) > 1:
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
+		if err := checkCompared(v, len(values)); err != nil {
+			return nil, err
 		}
 		branches = append(branches, object{}.Set(path.String(), object{}.Set("$eq", query.PlainValue(v)).Document()).Document())
 	}

@@ -20,7 +20,7 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	inner := filterParser{inner: true, at: "(None)", shown: p.shown || p.array, collation: p.collation, searches: p.searches, counted: p.counted}
 	var m elemMatch
 	var err error
-	if IsExpression(v) && !isLogical(v) && !hasReferenceField(v) {
+	if isExpression(v) && !isLogical(v) && !hasReferenceField(v) {
 		m.conditions, err = inner.operators(v.Data)
 	} else {
 		m.nodes, err = inner.filter(v.Data, []node{})

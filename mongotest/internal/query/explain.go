@@ -55,7 +55,7 @@ func clauses(filter []byte) []clause {
 		if name == "$comment" {
 			continue
 		}
-		if strings.HasPrefix(name, "$") || !IsExpression(v) {
+		if strings.HasPrefix(name, "$") || !isExpression(v) {
 			list = append(list, clause{name: name, value: v})
 			continue
 		}

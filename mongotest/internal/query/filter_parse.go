@@ -260,14 +260,14 @@ func (p *filterParser) conditions(v Value) ([]condition, error) {
 		return []condition{c}, err
 	case v.Type == bson.TypeUndefined:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
-	case IsExpression(v):
+	case isExpression(v):
 		return p.operators(v.Data)
 	}
 	return []condition{p.equality(v)}, nil
 }
 
-// IsExpression reports whether v is a document whose first key is an operator.
-func IsExpression(v Value) bool {
+// isExpression reports whether v is a document whose first key is an operator.
+func isExpression(v Value) bool {
 	if !v.IsDocument() {
 		return false
 	}

@@ -86,28 +86,37 @@ func (p *filterParser) in(key string, v Value) (condition, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s needs an array", key)
 	}
 	elements := v.elements()
-	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !IsExpression(elements[0]) {
+	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !isExpression(elements[0]) {
 		return p.equality(elements[0]), nil
 	}
 	var list in
 	for _, e := range elements {
-		switch {
-		case e.Type == bson.TypeUndefined:
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
-		case e.Type == bson.TypeRegex:
-			c, err := parseRegexValue(e)
-			if err != nil {
-				return nil, err
-			}
-			list.list = append(list.list, c.predicate)
-		case IsExpression(e):
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
-		default:
-			list.list = append(list.list, p.equality(e).predicate)
+		if err := CheckListed(e); err != nil {
+			return nil, err
 		}
+		if e.Type != bson.TypeRegex {
+			list.list = append(list.list, p.equality(e).predicate)
+			continue
+		}
+		c, err := parseRegexValue(e)
+		if err != nil {
+			return nil, err
+		}
+		list.list = append(list.list, c.predicate)
 	}
 	list.collect()
 	return &leaf{predicate: list, expand: true}, nil
+}
+
+// CheckListed refuses a value that a list of $in cannot have. $lookup and $graphLookup look for their values by such a list.
+func CheckListed(v Value) error {
+	switch {
+	case v.Type == bson.TypeUndefined:
+		return mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
+	case isExpression(v):
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
+	}
+	return nil
 }
 
 func (l in) test(v Value, with *Matching) bool {

@@ -265,7 +265,7 @@ func pulling(v Value, c Collation) (pull, error) {
 	p := filterParser{inner: true, array: true, collation: c}
 	again := func(c Collation) (pull, error) { return pulling(v, c) }
 	switch {
-	case IsExpression(v) && isFieldOperator(v), v.Type == bson.TypeRegex:
+	case isExpression(v) && isFieldOperator(v), v.Type == bson.TypeRegex:
 		conditions, err := p.conditions(v)
 		all := every(conditions)
 		return pull{func(e Value) bool { return all.onPath(path{""}, wrapped("", e), nil) }, again}, err
