@@ -77,7 +77,7 @@ func (c *clientBulkCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byt
 }
 
 func (c *clientBulkCommand) AppendSequences(b []byte) []byte {
-	b = wire.AppendSequence(b, "ops", c.bulk.scratch.b[c.bulk.start(c.first):c.bulk.start(c.end)])
+	b = appendSequence(b, "ops", c.bulk.scratch.b[c.bulk.start(c.first):c.bulk.start(c.end)])
 	return wire.AppendSequence(b, "nsInfo", c.nsInfo)
 }
 

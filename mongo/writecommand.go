@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -72,7 +73,14 @@ func (c *writeCommand) appendTo(b []byte, attempt operation.Attempt) ([]byte, er
 
 // AppendSequences implements [operation.Sequencer].
 func (c *writeCommand) AppendSequences(b []byte) []byte {
-	return wire.AppendSequence(b, c.kind.identifier, c.statements)
+	return appendSequence(b, c.kind.identifier, c.statements)
+}
+
+// sequenceMargin is more than what a document sequence has besides its documents.
+const sequenceMargin = 64
+
+func appendSequence(b []byte, identifier string, documents []byte) []byte {
+	return wire.AppendSequence(largebuffer.Grow(b, len(documents)+sequenceMargin), identifier, documents)
 }
 
 // writeExtras are the optional fields of insert, update and delete commands.

@@ -28,7 +28,7 @@ var levels = []level{
 	}},
 	{"what several layers stand on", []string{"internal/base/testserver"}},
 
-	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/wire"}},
+	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/largebuffer", "internal/mongo/wire"}},
 	{"the clients' layers: a server, a topology", []string{
 		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript",
 		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -24,10 +25,11 @@ func newCodecs(cfg *Config) *codecs {
 
 // compression is the compression of one connection (wire compression specification). The zero value compresses nothing.
 type compression struct {
-	codecs *codecs         // nil if the client offers no compressor
-	with   wire.Compressor // the negotiated one
-	out    []byte          // the last message that was compressed
-	in     []byte          // the last reply that was decompressed
+	codecs     *codecs         // nil if the client offers no compressor
+	with       wire.Compressor // the negotiated one
+	out        []byte          // the last message that was compressed
+	in         []byte          // the last reply that was decompressed
+	compressed bool            // the last reply
 }
 
 // negotiate chooses the first compressor of the client that the server has too.
@@ -59,10 +61,11 @@ func (c *compression) compress(message []byte) ([]byte, error) {
 // that the client offered, but none if it offered none. It ends with ctx.
 func (c *compression) decompress(ctx context.Context, message []byte, limit int) ([]byte, error) {
 	h, err := wire.ParseHeader(message)
+	c.compressed = err == nil && h.OpCode == wire.OpCompressed
 	switch {
 	case err != nil:
 		return nil, err
-	case h.OpCode != wire.OpCompressed:
+	case !c.compressed:
 		return message, nil
 	case c.codecs == nil:
 		return nil, fmt.Errorf("%w: a compressed reply, but the client offered no compressor", wire.ErrMalformed)
@@ -79,10 +82,10 @@ func (c *compression) decompress(ctx context.Context, message []byte, limit int)
 
 // dropLargeBuffers drops the buffers that a large message has grown.
 func (c *compression) dropLargeBuffers() {
-	if cap(c.out) > keptBuffer {
+	if cap(c.out) > largebuffer.Least {
 		c.out = nil
 	}
-	if cap(c.in) > keptBuffer {
+	if cap(c.in) > largebuffer.Least {
 		c.in = nil
 	}
 }

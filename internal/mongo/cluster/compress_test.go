@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -284,16 +285,16 @@ func TestManyConnectionsCompressAtOnce(t *testing.T) {
 func TestLargeBuffersOfCompressionAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := echoing(offering("snappy"), func(_ []byte, q *question) []byte {
-			return with(t, q.reply(bson.D{{Key: "text", Value: strings.Repeat("a", 2*keptBuffer)}}), wire.Snappy)
+			return with(t, q.reply(bson.D{{Key: "text", Value: strings.Repeat("a", 2*largebuffer.Least)}}), wire.Snappy)
 		})
 		s := bare(t, p, func(cfg *Config) { cfg.Handshake.Compressors = []string{"snappy"} })
 		found(t, s, p.hello)
 		c := checkOut(t, s)
-		random := bson.E{Key: "bytes", Value: bytes.Repeat([]byte("abcdefg"), keptBuffer/4)}
+		random := bson.E{Key: "bytes", Value: bytes.Repeat([]byte("abcdefg"), largebuffer.Least/4)}
 		if _, err := c.RoundTrip(t.Context(), command("insert", random), 9); err != nil {
 			t.Fatal(err)
 		}
-		if cap(c.compression.in) <= keptBuffer || cap(c.compression.out) <= keptBuffer {
+		if cap(c.compression.in) <= largebuffer.Least || cap(c.compression.out) <= largebuffer.Least {
 			t.Fatalf("the buffers have %d and %d bytes", cap(c.compression.in), cap(c.compression.out))
 		}
 		s.CheckIn(c)

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -242,11 +243,41 @@ func (c *Conn) sound() bool {
 
 // dropLargeBuffers drops the buffers that a large message has grown.
 func (c *Conn) dropLargeBuffers() {
-	if cap(c.Out) > keptBuffer {
+	if cap(c.Out) > largebuffer.Least {
+		largebuffer.Put(c.Out)
 		c.Out = nil
 	}
 	c.in.shrink()
 	c.compression.dropLargeBuffers()
+}
+
+// UseBuffer gives the connection a large buffer for the next reply, whose memory nobody uses any more. A small one is left alone.
+func (c *Conn) UseBuffer(b []byte) {
+	if cap(b) > largebuffer.Least {
+		c.exchangeBuffer(c.compression.with != wire.NoCompressor, b[:0])
+	}
+}
+
+// TakeBuffer returns the buffer of the last reply, if that is a large one, else nil. The connection does not use it any more.
+func (c *Conn) TakeBuffer() []byte {
+	b := c.in.bytes
+	if c.compression.compressed {
+		b = c.compression.in
+	}
+	if cap(b) <= largebuffer.Least || c.in.unread() > 0 {
+		return nil
+	}
+	c.exchangeBuffer(c.compression.compressed, nil)
+	return b
+}
+
+// exchangeBuffer replaces the buffer that compressed or other replies are in. No unread bytes may be in it.
+func (c *Conn) exchangeBuffer(compressed bool, b []byte) {
+	if compressed {
+		c.compression.in = b
+	} else if c.in.unread() == 0 {
+		c.in.bytes, c.in.start = b, 0
+	}
 }
 
 // rest drops the buffers of a monitor's connection, which is idle until the next hello.

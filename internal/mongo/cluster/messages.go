@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 const (
 	firstReadBuffer = 4 << 10
 	helloReadBuffer = 1 << 10 // of a monitor's connection, which waits most of the time
-	keptBuffer      = 1 << 20 // in bytes; a larger buffer is not kept after its message
-	growth          = 8       // how many times as large as the bytes that have arrived a buffer over keptBuffer may be
+	growth          = 8       // how many times as large as the bytes that have arrived a buffer over largebuffer.Least may be
 )
 
 // messageBuffer splits the bytes of a connection into messages. It reads as much as has arrived, so most replies need
@@ -68,13 +68,14 @@ func (b *messageBuffer) dropReturned() {
 	if b.start > 0 {
 		b.bytes = b.bytes[:copy(b.bytes, b.bytes[b.start:])]
 		b.start = 0
+		b.shrink()
 	}
-	b.shrink()
 }
 
-// shrink drops an empty buffer that is larger than keptBuffer.
+// shrink gives up an empty buffer that is larger than largebuffer.Least.
 func (b *messageBuffer) shrink() {
-	if cap(b.bytes) > keptBuffer && b.unread() == 0 {
+	if cap(b.bytes) > largebuffer.Least && b.unread() == 0 {
+		largebuffer.Put(b.bytes)
 		b.bytes, b.start = nil, 0
 	}
 }
@@ -82,7 +83,13 @@ func (b *messageBuffer) shrink() {
 // makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte. A length that is
 // wrong costs little memory: the buffer of a large message grows with the bytes that arrive.
 func (b *messageBuffer) makeRoom(length int) {
-	length = min(length, max(keptBuffer, growth*len(b.bytes)))
+	if length > cap(b.bytes) {
+		if recycled := largebuffer.Get(length); recycled != nil {
+			b.bytes = append(recycled, b.bytes...)
+			return
+		}
+	}
+	length = min(length, max(largebuffer.Least, growth*len(b.bytes)))
 	least := firstReadBuffer
 	if b.least > 0 {
 		least = b.least

@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -135,7 +136,7 @@ func TestMessagesOfAllSizesAreReadCompletely(t *testing.T) {
 		{firstReadBuffer, 1},
 		{firstReadBuffer + 1, firstReadBuffer - 1, firstReadBuffer},
 		{10 * firstReadBuffer, 5, 3 * firstReadBuffer},
-		{keptBuffer + 1, 7, keptBuffer + 2},
+		{largebuffer.Least + 1, 7, largebuffer.Least + 2},
 	} {
 		var all []byte
 		var want [][]byte
@@ -163,7 +164,7 @@ func TestMessagesOfAllSizesAreReadCompletely(t *testing.T) {
 // A connection that is checked in drops the buffer of a large message, then it is used again.
 func TestABufferThatWasDroppedIsUsedAgain(t *testing.T) {
 	var b messageBuffer
-	large := streamed(t, 1, 0, false, bson.D{{Key: "b", Value: make([]byte, keptBuffer)}})
+	large := streamed(t, 1, 0, false, bson.D{{Key: "b", Value: make([]byte, largebuffer.Least)}})
 	small := streamed(t, 2, 0, false, nil)
 	for _, m := range [][]byte{large, small, large} {
 		got, err := b.next(&pieces{data: m, size: 1 << 30}, wire.MaxMessageLength)
@@ -183,14 +184,14 @@ func TestAStatedLengthCostsNoMemoryBeforeTheBytesArrive(t *testing.T) {
 		if _, err := b.next(bytes.NewReader(sent), wire.MaxMessageLength); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("after %d bytes: %v", arrived, err)
 		}
-		if most := max(keptBuffer, growth*arrived); cap(b.bytes) > most {
+		if most := max(largebuffer.Least, growth*arrived); cap(b.bytes) > most {
 			t.Errorf("after %d bytes the buffer has %d, more than %d", arrived, cap(b.bytes), most)
 		}
 	}
 }
 
 func TestALargeMessageArrivesWhole(t *testing.T) {
-	for _, length := range []int{keptBuffer - 1, keptBuffer, keptBuffer + 1, 10 * keptBuffer} { // the last one grows twice
+	for _, length := range []int{largebuffer.Least - 1, largebuffer.Least, largebuffer.Least + 1, 10 * largebuffer.Least} { // the last one grows twice
 		message := binary.LittleEndian.AppendUint32(nil, uint32(length))
 		for i := len(message); i < length; i++ {
 			message = append(message, byte(i*i>>3))
@@ -207,13 +208,13 @@ func TestALargeMessageArrivesWhole(t *testing.T) {
 // A stream of hellos is never checked in, so the buffer itself drops what a large message has grown.
 func TestTheBufferOfALargeMessageIsNotKeptForTheNextOne(t *testing.T) {
 	var b messageBuffer
-	for _, size := range []int{keptBuffer, 10} {
+	for _, size := range []int{largebuffer.Least, 10} {
 		m := streamed(t, 1, 0, false, bson.D{{Key: "b", Value: make([]byte, size)}})
 		if _, err := b.next(bytes.NewReader(m), wire.MaxMessageLength); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if cap(b.bytes) > keptBuffer {
+	if cap(b.bytes) > largebuffer.Least {
 		t.Errorf("the buffer has %d bytes after a small message", cap(b.bytes))
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // late is a Dialer whose connections call a function after a reply has arrived and before Read returns it.

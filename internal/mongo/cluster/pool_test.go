@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 )
 
 func TestACheckoutFromAPausedPoolReturnsTheErrorThatClearedIt(t *testing.T) {
@@ -226,9 +228,9 @@ func TestABufferThatGrewBeyondTheLimitIsNotKept(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())
 		c := checkOut(t, s)
-		c.Out, c.in = make([]byte, keptBuffer+1), messageBuffer{bytes: make([]byte, 0, keptBuffer+1)}
+		c.Out, c.in = make([]byte, largebuffer.Least+1), messageBuffer{bytes: make([]byte, 0, largebuffer.Least+1)}
 		s.CheckIn(c)
-		if cap(c.Out) > keptBuffer || cap(c.in.bytes) > keptBuffer {
+		if cap(c.Out) > largebuffer.Least || cap(c.in.bytes) > largebuffer.Least {
 			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in.bytes))
 		}
 		if err := operation(t.Context(), s); err != nil {

@@ -103,6 +103,10 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 }
 
 func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) error {
+	if r.op.LargeReply != nil {
+		conn.UseBuffer(*r.op.LargeReply)
+		*r.op.LargeReply = nil
+	}
 	answer, err := conn.RoundTrip(ctx, message, requestID)
 	if err != nil {
 		return err
@@ -113,6 +117,9 @@ func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte,
 	}
 	if err != nil {
 		return conn.Broken(err)
+	}
+	if r.op.LargeReply != nil {
+		*r.op.LargeReply = conn.TakeBuffer()
 	}
 	r.clock.advance(r.reply.clusterTime)
 	r.session.advance(&r.reply)

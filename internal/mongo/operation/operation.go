@@ -68,6 +68,9 @@ type Operation struct {
 	WriteConcern WriteConcern
 	// OwnReadConcern means that the command writes a read concern itself, which must not meet that of a transaction or a snapshot.
 	OwnReadConcern bool
+	// LargeReply, if it is not nil, has a large buffer for the reply, or nil. The operation puts the reply's own buffer there, if that
+	// is a large one, else nil: the reply's bytes stay valid then.
+	LargeReply *[]byte
 	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
 	// it.
 	OwnTimeLimit bool
