@@ -48,8 +48,13 @@ var statementLists = sync.Pool{New: func() any { return new([]statement) }}
 const keptStatements = 10_000
 
 func newBatches(ctx context.Context, coll *Collection, ordered bool) *batches {
+	return newBatchesIn(ctx, newScratch(), coll, ordered)
+}
+
+// newBatchesIn returns batches whose statements are in a buffer of the caller, who must not call release.
+func newBatchesIn(ctx context.Context, s *scratch, coll *Collection, ordered bool) *batches {
 	return &batches{
-		coll: coll, scratch: newScratch(), ordered: ordered, extras: map[string][]byte{}, failed: map[int]bool{},
+		coll: coll, scratch: s, ordered: ordered, extras: map[string][]byte{}, failed: map[int]bool{},
 		total: BulkWriteResult{UpsertedIDs: map[int64]any{}, Acknowledged: acknowledged(ctx, coll.scope.writeConcern)},
 	}
 }

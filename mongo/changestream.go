@@ -86,7 +86,7 @@ func (s *ChangeStream) advance(ctx context.Context) bool {
 	token := id.Document()
 	if token == nil {
 		s.closed, c.keepsSession = true, false
-		c.closeAfter(ctx)
+		_ = c.closeAfter(ctx)
 		s.fail(ErrMissingResumeToken)
 		return false
 	}

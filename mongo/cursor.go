@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
@@ -35,10 +36,14 @@ type Cursor struct {
 	remaining  int64         // documents that the limit still allows; 0 means no limit
 	comment    extras        // of getMore commands
 	awaitTime  time.Duration // maxTimeMS of getMore commands; 0 means none
+	deadline   time.Time     // of all getMore commands together; zero means none
 	// wireVersion is the largest wire version of the connection that the latest command for a batch was sent on.
 	wireVersion int32
 	tailable    bool
 	token       bson.Raw // the postBatchResumeToken of the batch, of a change stream
+	// passing means that no document is used after the next one. Then the memory of large replies is used again.
+	passing bool
+	buffer  []byte // of the latest reply, nil if the batch is a copy
 	// keepsSession means that the session lives longer than the cursor: that of a change stream.
 	keepsSession bool
 	err          error
@@ -93,8 +98,22 @@ func (c *Cursor) accept(reply *operation.Reply) error {
 		}
 	}
 	c.token = append(bson.Raw(nil), r.ResumeToken...)
-	c.setBatch(append([]byte(nil), r.Batch...))
+	c.setBatch(c.kept(r.Batch))
 	return nil
+}
+
+// kept returns what remains of a batch after the operation: a copy, unless the cursor has the memory of the reply.
+func (c *Cursor) kept(batch []byte) []byte {
+	if c.buffer != nil {
+		return batch
+	}
+	return append([]byte(nil), batch...)
+}
+
+// recycle gives up the memory of the batch.
+func (c *Cursor) recycle() {
+	largebuffer.Put(c.buffer)
+	c.buffer = nil
 }
 
 func (c *Cursor) setBatch(batch []byte) {

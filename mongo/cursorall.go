@@ -22,7 +22,7 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 	if err != nil {
 		return err
 	}
-	defer c.closeAfter(ctx)
+	defer func() { _ = c.closeAfter(ctx) }() // all documents are here
 	for c.Next(ctx) {
 		if err := c.Decode(to.next(c.unread + 1)); err != nil {
 			return err
@@ -35,13 +35,13 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 }
 
 // closeAfter closes the cursor, also if ctx has ended.
-func (c *Cursor) closeAfter(ctx context.Context) {
+func (c *Cursor) closeAfter(ctx context.Context) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 		defer cancel()
 	}
-	_ = c.Close(ctx)
+	return c.Close(ctx)
 }
 
 // documents is the slice that All decodes into.

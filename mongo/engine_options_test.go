@@ -500,7 +500,7 @@ var withoutRows = map[string]string{
 	"Database.Collection":   "as for Collection.Clone",
 	"Collection.Watch":      "a standalone has no change streams",
 	"Database.Watch":        "a standalone has no change streams",
-	"Database.GridFSBucket": "it is not supported",
+	"Database.GridFSBucket": "as for Collection.Clone",
 }
 
 func TestEachOptionHasARow(t *testing.T) {

@@ -127,6 +127,18 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 func (coll *Collection) Find(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOptions],
 ) (*Cursor, error) {
+	return coll.find(ctx, filter, cursorUse{}, opts)
+}
+
+// cursorUse is how a cursor of ours is used in another way than one of the application.
+type cursorUse struct {
+	limited bool // the deadline of the find's context is that of the whole iteration
+	passing bool // no document is used after the next one
+}
+
+func (coll *Collection) find(
+	ctx context.Context, filter any, use cursorUse, opts []options.Lister[options.FindOptions],
+) (*Cursor, error) {
 	o, err := arguments(coll, findFields, opts)
 	if err != nil {
 		return nil, err
@@ -145,12 +157,18 @@ func (coll *Collection) Find(
 		return nil, err
 	}
 	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
-	cmd.op.OwnTimeLimit = !awaits // the server would apply maxTimeMS to the whole life of a cursor that does not await data
+	cmd.op.OwnTimeLimit = !awaits && !use.limited // the server applies maxTimeMS to the whole life of a cursor that does not await data
 	cmd.cursor = newCursor(ctx, coll.db, coll.name, coll.scope)
 	cmd.cursor.batchSize = valueOr(o.BatchSize, 0)
 	cmd.cursor.SetComment(o.Comment)
 	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)
 	cmd.cursor.tail(&o)
+	if cmd.cursor.passing = use.passing; use.passing {
+		cmd.op.LargeReply = &cmd.cursor.buffer
+	}
+	if use.limited {
+		cmd.cursor.deadline, _ = ctx.Deadline()
+	}
 	if err := cmd.cursor.open(ctx, &cmd.op); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,14 @@ func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operat
 func (c *Cursor) getMore(ctx context.Context) error {
 	op := c.operation("getMore", &getMoreCommand{cursor: c})
 	op.OwnTimeLimit, op.AwaitTime = true, c.awaitTime
+	if c.passing {
+		op.LargeReply = &c.buffer
+	}
+	if !c.deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(orBackground(ctx), c.deadline)
+		defer cancel()
+	}
 	if err := c.client.run(ctx, op); err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
-	"io"
+	"errors"
+	"fmt"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -24,138 +25,69 @@ var (
 // GridFSFile describes a file in GridFS.
 type GridFSFile = official.GridFSFile
 
-// GridFSBucket has the methods of the official type, so that programs compile. Holdfast does not support GridFS: all of
-// them but the getters of collections return an error that says so.
+// GridFSBucket stores files of any length in two collections: one document for each file, and one for each chunk of it. It is safe for
+// concurrent use; its streams are not. Each command of a bucket is retried as it is without GridFS. The client's timeout limits each
+// method, and a stream from when it is opened to its end.
+//
+// It follows https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md.
 type GridFSBucket struct {
-	db   *Database
-	name string
+	db            *Database
+	files, chunks *Collection
+	chunkSize     int32
+	err           error // of its options, which its methods return
+
+	indexes chan struct{} // whoever has the token makes them
+	indexed bool          // guarded by the token
 }
+
+var bucketFields = supported("Name", "ChunkSizeBytes", "WriteConcern", "ReadConcern", "ReadPreference")
 
 const defaultBucket = "fs"
 
-// GridFSBucket returns a bucket, whose methods return errors: Holdfast does not support GridFS.
+// GridFSBucket returns a bucket: "fs" with chunks of 255 KiB unless the options say otherwise. Concerns and a read preference that are not
+// given come from the database. An option that is refused is an error of the bucket's methods.
 func (db *Database) GridFSBucket(opts ...options.Lister[options.BucketOptions]) *GridFSBucket {
-	b := &GridFSBucket{db: db, name: defaultBucket}
-	for _, lister := range opts {
-		if isNil(lister) {
-			continue
-		}
-		var o options.BucketOptions
-		for _, set := range lister.List() {
-			if set != nil && set(&o) == nil && o.Name != nil {
-				b.name = *o.Name
-			}
-		}
+	o, err := collect(bucketFields, opts)
+	name := valueOr(o.Name, defaultBucket)
+	b := &GridFSBucket{
+		db: db, chunkSize: valueOr(o.ChunkSizeBytes, DefaultGridFSChunkSize), err: cmp.Or(err, db.err), indexes: make(chan struct{}, 1),
 	}
+	scope := options.Collection()
+	scope.SetReadConcern(o.ReadConcern).SetWriteConcern(o.WriteConcern).SetReadPreference(o.ReadPreference)
+	b.files, b.chunks = db.Collection(name+".files", scope), db.Collection(name+".chunks", scope)
 	return b
 }
 
 // GetFilesCollection returns the collection of the files' descriptions.
-func (b *GridFSBucket) GetFilesCollection() *Collection { return b.db.Collection(b.name + ".files") }
+func (b *GridFSBucket) GetFilesCollection() *Collection { return b.files }
 
 // GetChunksCollection returns the collection of the files' chunks.
-func (b *GridFSBucket) GetChunksCollection() *Collection { return b.db.Collection(b.name + ".chunks") }
+func (b *GridFSBucket) GetChunksCollection() *Collection { return b.chunks }
 
-// OpenUploadStream returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) OpenUploadStream(
-	context.Context, string, ...options.Lister[options.GridFSUploadOptions],
-) (*GridFSUploadStream, error) {
-	return nil, unsupported("GridFSBucket.OpenUploadStream")
+var errZeroBucket = errors.New("mongo: the bucket was not made by Database.GridFSBucket")
+
+// refused returns why the bucket cannot be used.
+func (b *GridFSBucket) refused() error {
+	if b == nil || b.db == nil {
+		return errZeroBucket
+	}
+	return b.err
 }
 
-// OpenUploadStreamWithID returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) OpenUploadStreamWithID(
-	context.Context, any, string, ...options.Lister[options.GridFSUploadOptions],
-) (*GridFSUploadStream, error) {
-	return nil, unsupported("GridFSBucket.OpenUploadStreamWithID")
+// begin returns the context of a method with the client's timeout, or why the bucket cannot be used.
+func (b *GridFSBucket) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if err := b.refused(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := b.db.client.withTimeout(ctx)
+	return ctx, cancel, nil
 }
 
-// UploadFromStream returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) UploadFromStream(
-	context.Context, string, io.Reader, ...options.Lister[options.GridFSUploadOptions],
-) (bson.ObjectID, error) {
-	return bson.NilObjectID, unsupported("GridFSBucket.UploadFromStream")
+// sizeOfChunks returns the size for a file, nil for that of the bucket.
+func (b *GridFSBucket) sizeOfChunks(given *int32) (int, error) {
+	size := valueOr(given, b.chunkSize)
+	if size < 1 {
+		return 0, fmt.Errorf("mongo: ChunkSizeBytes is %d; it must be at least 1", size)
+	}
+	return int(size), nil
 }
-
-// UploadFromStreamWithID returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) UploadFromStreamWithID(
-	context.Context, any, string, io.Reader, ...options.Lister[options.GridFSUploadOptions],
-) error {
-	return unsupported("GridFSBucket.UploadFromStreamWithID")
-}
-
-// OpenDownloadStream returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) OpenDownloadStream(context.Context, any) (*GridFSDownloadStream, error) {
-	return nil, unsupported("GridFSBucket.OpenDownloadStream")
-}
-
-// OpenDownloadStreamByName returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) OpenDownloadStreamByName(
-	context.Context, string, ...options.Lister[options.GridFSNameOptions],
-) (*GridFSDownloadStream, error) {
-	return nil, unsupported("GridFSBucket.OpenDownloadStreamByName")
-}
-
-// DownloadToStream returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) DownloadToStream(context.Context, any, io.Writer) (int64, error) {
-	return 0, unsupported("GridFSBucket.DownloadToStream")
-}
-
-// DownloadToStreamByName returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) DownloadToStreamByName(
-	context.Context, string, io.Writer, ...options.Lister[options.GridFSNameOptions],
-) (int64, error) {
-	return 0, unsupported("GridFSBucket.DownloadToStreamByName")
-}
-
-// Find returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) Find(context.Context, any, ...options.Lister[options.GridFSFindOptions]) (*Cursor, error) {
-	return nil, unsupported("GridFSBucket.Find")
-}
-
-// Delete returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) Delete(context.Context, any) error { return unsupported("GridFSBucket.Delete") }
-
-// Rename returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) Rename(context.Context, any, string) error {
-	return unsupported("GridFSBucket.Rename")
-}
-
-// Drop returns an error: Holdfast does not support GridFS.
-func (*GridFSBucket) Drop(context.Context) error { return unsupported("GridFSBucket.Drop") }
-
-// GridFSUploadStream has the methods of the official type, so that programs compile. No method returns one.
-type GridFSUploadStream struct {
-	// FileID is the _id of the file.
-	FileID any
-}
-
-// Write returns an error: Holdfast does not support GridFS.
-func (*GridFSUploadStream) Write([]byte) (int, error) {
-	return 0, unsupported("GridFSUploadStream.Write")
-}
-
-// Close returns an error: Holdfast does not support GridFS.
-func (*GridFSUploadStream) Close() error { return unsupported("GridFSUploadStream.Close") }
-
-// Abort returns an error: Holdfast does not support GridFS.
-func (*GridFSUploadStream) Abort() error { return unsupported("GridFSUploadStream.Abort") }
-
-// GridFSDownloadStream has the methods of the official type, so that programs compile. No method returns one.
-type GridFSDownloadStream struct{}
-
-// Read returns an error: Holdfast does not support GridFS.
-func (*GridFSDownloadStream) Read([]byte) (int, error) {
-	return 0, unsupported("GridFSDownloadStream.Read")
-}
-
-// Skip returns an error: Holdfast does not support GridFS.
-func (*GridFSDownloadStream) Skip(int64) (int64, error) {
-	return 0, unsupported("GridFSDownloadStream.Skip")
-}
-
-// Close returns an error: Holdfast does not support GridFS.
-func (*GridFSDownloadStream) Close() error { return unsupported("GridFSDownloadStream.Close") }
-
-// GetFile returns nil: Holdfast does not support GridFS.
-func (*GridFSDownloadStream) GetFile() *GridFSFile { return nil }

@@ -107,7 +107,7 @@ func (db *Database) eachCollection(
 // each decodes each document of a cursor, with the default options, and closes the cursor.
 func each[T any](ctx context.Context, cursor *Cursor, f func(T)) error {
 	ctx = orBackground(ctx)
-	defer cursor.closeAfter(ctx)
+	defer func() { _ = cursor.closeAfter(ctx) }()
 	for cursor.Next(ctx) {
 		var v T
 		if err := bson.Unmarshal(cursor.Current, &v); err != nil {

@@ -8,20 +8,12 @@ import (
 	"github.com/holdfast-db/holdfast/mongo"
 )
 
-// The names of GridFS and of client-side encryption exist, so that programs compile. Each method says that it is not supported.
+// The names of client-side encryption exist, so that programs compile. Each method says that it is not supported.
 func TestUnsupportedMethodsReturnAClearError(t *testing.T) {
-	withoutError := map[string]bool{
-		"GridFSBucket.GetFilesCollection": true, "GridFSBucket.GetChunksCollection": true, "GridFSDownloadStream.GetFile": true,
-	}
-	for _, receiver := range []any{
-		new(mongo.GridFSBucket), new(mongo.GridFSUploadStream), new(mongo.GridFSDownloadStream), new(mongo.ClientEncryption),
-	} {
+	for _, receiver := range []any{new(mongo.ClientEncryption)} {
 		v := reflect.ValueOf(receiver)
 		for i := range v.NumMethod() {
 			name := v.Type().Elem().Name() + "." + v.Type().Method(i).Name
-			if withoutError[name] {
-				continue
-			}
 			want := "mongo: " + name + " is not supported by Holdfast"
 			if err := errorOf(v.Method(i)); err == nil || err.Error() != want {
 				t.Errorf("%s returns the error %v", name, err)

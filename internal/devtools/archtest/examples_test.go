@@ -18,10 +18,7 @@ var withExamples = []string{"retry", "mongo", "mongotest", "mongo/once", "couchb
 
 // withoutExample are the types that need no example, with the reason.
 var withoutExample = map[string]string{
-	"mongo.ClientEncryption":     "client-side encryption is not supported: all methods return an error that says so",
-	"mongo.GridFSBucket":         "GridFS is not supported: all methods but two getters return an error that says so",
-	"mongo.GridFSDownloadStream": "GridFS is not supported: no method returns one",
-	"mongo.GridFSUploadStream":   "GridFS is not supported: no method returns one",
+	"mongo.ClientEncryption": "client-side encryption is not supported: all methods return an error that says so",
 
 	"couchbase.AggregatingMeterOptions": "it is deprecated; LoggingMeterOptions is shown",
 	"couchbase.SubdocFlag":              "no function takes it: the options of the specs set it",

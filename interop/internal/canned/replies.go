@@ -23,6 +23,7 @@ type replies struct {
 	insert, imported []byte
 	update, unknown  []byte
 	batches          map[string][]byte // by collection; made when they are asked for
+	download         download
 }
 
 func newReplies(address string, with wire.Compressor) *replies {
@@ -75,10 +76,15 @@ func (r *replies) choose(request []byte) []byte {
 	}
 	switch string(command(request)) {
 	case "find":
-		return r.toFind(collection(request))
+		return r.toFind(request)
+	case "getMore":
+		return r.toMore(request)
 	case "insert":
-		if collection(request) == Imports {
+		switch collection(request) {
+		case Imports:
 			return r.imported
+		case chunks:
+			return r.made(writeReply(inserted(request)))
 		}
 		return r.insert
 	case "update":
@@ -92,9 +98,15 @@ func (r *replies) choose(request []byte) []byte {
 	}
 }
 
-func (r *replies) toFind(collection string) []byte {
-	if collection == Collection {
+func (r *replies) toFind(request []byte) []byte {
+	collection := collection(request)
+	switch collection {
+	case Collection:
 		return r.find
+	case files:
+		return r.toFile(request)
+	case chunks:
+		return r.toChunks(request)
 	}
 	batch, made := r.batches[collection]
 	if !made {

@@ -62,11 +62,14 @@ func accept(l net.Listener, with wire.Compressor) {
 // requestBuffer has room for an insert of BatchSize documents.
 const requestBuffer = 512 << 10
 
-// serve answers one connection until it ends. A request must fit its buffer: those of a measurement do.
+// serve answers one connection until it ends.
 func serve(c net.Conn, r *replies) {
 	defer func() { _ = c.Close() }()
 	buf, got := make([]byte, requestBuffer), 0
-	for got < len(buf) {
+	for {
+		if got == len(buf) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
 		n, err := c.Read(buf[got:])
 		if err != nil {
 			return

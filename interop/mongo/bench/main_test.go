@@ -25,6 +25,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if role := os.Getenv(fileRole); role != "" {
+		if err := moveFile(role); err != nil {
+			fmt.Fprintln(os.Stderr, "file:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if os.Getenv(profileDir) != "" {
 		runtime.MemProfileRate = 1 // every allocation; it must be set before there are any
 	}

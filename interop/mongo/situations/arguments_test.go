@@ -128,7 +128,7 @@ func argumentSituations() []situation {
 func ofOneType(arg any) bool {
 	switch arg.(type) {
 	case nil, []mongo.ClientBulkWrite, []mongo.WriteModel, []mongo.IndexModel, mongo.IndexModel, []mongo.SearchIndexModel, mongo.SearchIndexModel,
-		*options.SearchIndexesOptionsBuilder:
+		*options.SearchIndexesOptionsBuilder, *content, nowhere:
 		return true
 	}
 	return false

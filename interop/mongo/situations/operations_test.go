@@ -3,6 +3,7 @@ package situations
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -41,7 +42,9 @@ var (
 	none  = bson.D{}
 )
 
-var operations = []operation{
+var operations = slices.Concat(commandOperations, bucketOperations)
+
+var commandOperations = []operation{
 	{"Client.BulkWrite", onClient, "BulkWrite", []any{[]mongo.ClientBulkWrite{
 		{Database: "db", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(fresh)},
 	}}, builderOf(options.ClientBulkWrite)},
@@ -145,6 +148,10 @@ func result(ctx context.Context, out []reflect.Value) (any, error) {
 		return readAll(ctx, v, err)
 	case *mongo.ChangeStream:
 		return closeStream(ctx, v, err)
+	case *mongo.GridFSDownloadStream:
+		return readStream(v, err)
+	case *mongo.GridFSUploadStream:
+		return writeStream(v, err)
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, err

@@ -44,6 +44,7 @@ var optionValues = map[reflect.Type][]any{
 	reflect.TypeFor[options.ReturnDocument]():     {options.Before, options.After, options.ReturnDocument(99)},
 	reflect.TypeFor[options.FullDocument]():       {options.Default, options.UpdateLookup, options.FullDocument("nonsense"), options.FullDocument("")},
 	reflect.TypeFor[*bson.Timestamp]():            {(*bson.Timestamp)(nil), &bson.Timestamp{T: 1}},
+	reflect.TypeFor[*bson.Registry]():             {(*bson.Registry)(nil), bson.NewRegistry()},
 	reflect.TypeFor[*readpref.ReadPref]():         {(*readpref.ReadPref)(nil), readpref.Nearest(), readpref.SecondaryPreferred()},
 	reflect.TypeFor[*readconcern.ReadConcern]():   {(*readconcern.ReadConcern)(nil), readconcern.Majority(), &readconcern.ReadConcern{Level: "nonsense"}},
 	reflect.TypeFor[*writeconcern.WriteConcern](): {(*writeconcern.WriteConcern)(nil), writeconcern.Majority(), writeconcern.Unacknowledged()},
@@ -122,6 +123,8 @@ func valueName(v any) string {
 		return fmt.Sprintf("a nil %T", v)
 	case r.Kind() == reflect.Pointer && reflect.TypeOf(v).Implements(reflect.TypeFor[fmt.Stringer]()):
 		return fmt.Sprintf("%T %v", v, v)
+	case r.Type() == reflect.TypeFor[*bson.Registry]():
+		return "a registry"
 	case r.Kind() == reflect.Pointer && r.Elem().NumField() == 1: // a builder of options
 		return fmt.Sprintf("%T with %d options", v, r.Elem().Field(0).Len())
 	case r.Kind() == reflect.Pointer:

@@ -142,6 +142,7 @@ func lasting(body bson.Raw) bson.D {
 		slices.SortStableFunc(doc[1:], func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
 	}
 	sortStreamOptions(doc)
+	plainIDs(doc)
 	return doc
 }
 

@@ -59,12 +59,11 @@ var (
 	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
 )
 
-// refusedOption is the whole text by which the client refuses an option that it does not support, or GridFS.
+// refusedOption is the whole text by which the client refuses an option that it does not support.
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
-	`|(GridFSBucket\.\w+) is not supported by Holdfast` +
 	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast)$`)
 
-// mongoMissing returns the name of the option, or of GridFS's method, that the client refuses with err, "" if err is about
+// mongoMissing returns the name of the option that the client refuses with err, "" if err is about
 // something else.
 func mongoMissing(err error) string {
 	if err == nil {

@@ -1,0 +1,139 @@
+package mongo
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// uploadBatch is how many bytes of chunks an upload collects before it sends them.
+const uploadBatch = 4 << 20
+
+// chunkWriter encodes what is written as documents of chunks, in the buffer that is sent.
+type chunkWriter struct {
+	fileID []byte // the element files_id
+	size   int    // of a chunk
+	length int64  // of what was written
+
+	buffer scratch
+	n      int32 // the number of the chunk that is being written
+	ends   []int // of the complete chunks in the buffer
+	start  int   // of the document of the chunk that is being written
+	data   int   // where its data begin, 0 if it was not begun
+
+	sent             bool          // a command, even if it failed
+	lowest, greatest bson.ObjectID // of the chunks' _ids
+}
+
+// room returns where the next bytes of the file belong: at least as many as are wanted, unless the chunk has less room.
+func (c *chunkWriter) room(wanted int) []byte {
+	if c.data == 0 {
+		c.begin()
+	}
+	end := c.data + c.size
+	c.buffer.b = slices.Grow(c.buffer.b, min(wanted, end-len(c.buffer.b)))
+	return c.buffer.b[len(c.buffer.b):min(end, cap(c.buffer.b))]
+}
+
+// extend says that n bytes of the room are used.
+func (c *chunkWriter) extend(n int) {
+	c.buffer.b = c.buffer.b[:len(c.buffer.b)+n]
+	c.length += int64(n)
+	if len(c.buffer.b) == c.data+c.size {
+		c.finish()
+	}
+}
+
+// headOfBinary is the length and the subtype of a binary value.
+const headOfBinary = 5
+
+func (c *chunkWriter) begin() {
+	id := c.newID()
+	c.start = len(c.buffer.b)
+	if c.n > 0 { // the file may be large
+		c.buffer.b = slices.Grow(c.buffer.b, max(uploadBatch-c.start, 0)+c.size+len(c.fileID)+chunkMargin)
+	}
+	_, b := wire.BeginDocument(c.buffer.b)
+	b = wire.AppendObjectID(b, "_id", id)
+	b = append(b, c.fileID...)
+	b = wire.AppendInt32(b, "n", c.n)
+	b = wire.AppendBinary(b, "data", bson.TypeBinaryGeneric, nil)
+	c.buffer.b, c.data = b, len(b)
+}
+
+func (c *chunkWriter) newID() bson.ObjectID {
+	id := bson.NewObjectID()
+	if c.n == 0 || bytes.Compare(id[:], c.lowest[:]) < 0 {
+		c.lowest = id
+	}
+	if c.n == 0 || bytes.Compare(id[:], c.greatest[:]) > 0 {
+		c.greatest = id
+	}
+	return id
+}
+
+// chunkMargin is more than what a document of a chunk has besides its data and files_id.
+const chunkMargin = 64
+
+// finish ends the chunk that is being written, if there is one with data.
+func (c *chunkWriter) finish() {
+	if c.data == 0 {
+		return
+	}
+	length := len(c.buffer.b) - c.data
+	if length == 0 {
+		c.buffer.b, c.data = c.buffer.b[:c.start], 0
+		return
+	}
+	binary.LittleEndian.PutUint32(c.buffer.b[c.data-headOfBinary:], uint32(length)) //nolint:gosec // at most an int32
+	c.buffer.b = wire.EndDocument(c.buffer.b, c.start)
+	c.ends = append(c.ends, len(c.buffer.b))
+	c.n++
+	c.data = 0
+}
+
+// check returns an error if the chunk that is being written is already larger than a document of the server may be.
+func (c *chunkWriter) check(limit int) error {
+	if c.data == 0 || len(c.buffer.b)-c.start <= limit {
+		return nil
+	}
+	return fmt.Errorf("mongo: ChunkSizeBytes is %d, but the server stores no document, and so no chunk, of more than %d bytes", c.size, limit)
+}
+
+// many reports whether the complete chunks are enough for a command.
+func (c *chunkWriter) many() bool { return c.data == 0 && len(c.buffer.b) >= uploadBatch }
+
+// send inserts the complete chunks, of which none is being written.
+func (c *chunkWriter) send(ctx context.Context, coll *Collection) error {
+	if len(c.ends) == 0 {
+		return nil
+	}
+	batch := newBatchesIn(ctx, &c.buffer, coll, true)
+	batch.statements = make([]statement, len(c.ends))
+	for i, end := range c.ends {
+		batch.statements[i] = statement{kind: insertKind, model: i, end: end}
+	}
+	batch.request = func(i int) WriteModel {
+		return &InsertOneModel{Document: bson.Raw(slices.Clone(c.buffer.b[batch.start(i):c.ends[i]]))}
+	}
+	c.sent = true
+	err := batch.run(ctx)
+	c.buffer.b, c.ends = c.buffer.b[:0], c.ends[:0]
+	return err
+}
+
+// deleteSent deletes the chunks that were sent: those of the file whose _id is one of theirs, and not those of another file with this _id.
+func (c *chunkWriter) deleteSent(ctx context.Context, coll *Collection, ofFile bson.D) error {
+	if !c.sent {
+		return nil
+	}
+	made := bson.D{{Key: "$gte", Value: c.lowest}, {Key: "$lte", Value: c.greatest}}
+	_, err := coll.DeleteMany(ctx, append(ofFile, bson.E{Key: "_id", Value: made}))
+	return err
+}
