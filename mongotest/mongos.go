@@ -28,6 +28,7 @@ func newMongos(set *Deployment, index int) *mongos {
 func (r *mongos) runLocked() {
 	r.process.StartLocked(r.deployment.set.NewParameters())
 	r.points.Clear()
+	r.Profiling.Reset()
 	r.openLocked()
 	r.Cursors, r.Transactions = make(map[int64]*call.Member), make(map[string]int64)
 }

@@ -198,6 +198,7 @@ func TestWhatEachCommandNeeds(t *testing.T) {
 		{`{"fsyncUnlock": 1, "$db": "admin"}`, needs("", "unlock")},
 		{`{"profile": 0, "$db": "app"}`, needs("app.", "enableProfiler")},
 		{`{"profile": -1, "$db": "app"}`, needs("app.system.profile", "find")},
+		{`{"profile": -1, "slowms": 5, "$db": "app"}`, needs("app.", "enableProfiler")},
 		{`{"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}`, nil},
 		{`{"listCommands": 1, "$db": "admin"}`, nil},
 		{`{"testVersion2": 1, "$db": "admin"}`, nil},

@@ -40,6 +40,7 @@ var levels = []level{
 	{"below the test servers", []string{
 		"couchbasetest/internal/httpapi", "couchbasetest/internal/subjson",
 		"mongotest/internal/backtrack", "mongotest/internal/currentop", "mongotest/internal/fulltext", "mongotest/internal/geo", "mongotest/internal/mongoerr",
+		"mongotest/internal/profiling",
 	}},
 	{"below the test servers", []string{
 		"couchbasetest/internal/store", "mongotest/internal/account", "mongotest/internal/query", "mongotest/internal/version",

@@ -235,7 +235,11 @@ func (x Locked) Append(e *store.Entry, stmt int32, note *journal.Entry) error {
 	if stmt >= 0 {
 		e.Session = sessionRef(x, stmt)
 	}
-	x.Client.Member.AppendLocked(e)
+	if store.IsProfile(e.NS) {
+		x.Client.Member.Data.ApplyHere(e)
+	} else {
+		x.Client.Member.AppendLocked(e)
+	}
 	return nil
 }
 

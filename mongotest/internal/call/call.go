@@ -43,6 +43,7 @@ func (x *Call) MongosIndex() int {
 // Execute executes the command and writes the reply's document, or the error's.
 func (x *Call) Execute(err error) error {
 	var point PointAction
+	arrive(x)
 	if err == nil {
 		point, err = x.FailPoint()
 	}
@@ -65,6 +66,7 @@ func (x *Call) Execute(err error) error {
 	}
 	x.Finish()
 	x.Result.Out = wire.EndDocument(x.Result.Out, x.Result.Body)
+	profile(x, err)
 	return nil
 }
 
@@ -75,6 +77,8 @@ func executeHere(x *Call) error {
 		return err
 	}
 	began := time.Now()
+	x.Result.executed = true
+	planForProfile(x)
 	if x.Command.MaxTime > 0 && x.Command.Name != "getMore" { // there it is the time to wait
 		x.Evaluation.EndsBy = began.Add(x.Command.MaxTime)
 	}

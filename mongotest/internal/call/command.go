@@ -284,6 +284,9 @@ func checkTransaction(x *Call) error {
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
 	case may.IsZero() || !x.Client.Set.Version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.Name)
+	case c.First.Type == bson.TypeString && string(c.First.Text()) == store.ProfileName && x.Client.Set.Version.AtLeast(4, 4):
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s.%s' collection in a transaction.",
+			c.DB, store.ProfileName)
 	case c.begins && c.Name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot run killCursors as the first operation in a multi-document transaction.")

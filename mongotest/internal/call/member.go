@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/planfilter"
+	"github.com/holdfast-db/holdfast/mongotest/internal/profiling"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/status"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -20,6 +21,7 @@ type Member struct {
 	PlanFilters map[store.UUID]planfilter.Filters // index filters of collections
 	Points      *FailPoints                       // of its server
 	Counts      atomic.Pointer[status.Counts]     // of its server: each start begins new ones, also while a command is executed
+	Profiling   profiling.Settings                // of its server
 	Usage       usage
 }
 
@@ -27,6 +29,7 @@ type Member struct {
 func (m *Member) RunLocked() {
 	m.StartLocked()
 	m.Points.Clear()
+	m.Profiling.Reset()
 	m.Cursors = make(map[int64]*Cursor)
 	m.PlanFilters = make(map[store.UUID]planfilter.Filters)
 }

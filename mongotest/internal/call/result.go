@@ -2,6 +2,7 @@ package call
 
 import (
 	"math"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/journal"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -23,8 +24,13 @@ type Result struct {
 	scripted  bool       // the error is a fault's or a fail point's: it says nothing of the member's state
 
 	Entries   []*journal.Entry
-	journaled bool   // the entries are in the journal
-	Target    string // the namespace, where the command's first value does not tell it
+	journaled bool      // the entries are in the journal
+	arrived   time.Time // when its execution began, with what a fail point makes it wait
+	executed  bool      // its own function was called
+	ended     []ended   // the statements, if a profiler may record them
+	plans     []Plan    // the same of how they find documents
+	Opener    []byte    // of a getMore: the command that opened the cursor
+	Target    string    // the namespace, where the command's first value does not tell it
 
 	Term   int64           // of the member when it wrote, read or refused
 	Seen   int64           // index of the log up to which reads see
@@ -45,6 +51,6 @@ type Result struct {
 // Again returns the result of an execution that has not begun. It has room, and the first n bytes of the reply, from r.
 func (r *Result) Again(n int) Result {
 	return Result{
-		Out: r.Out[:n], Body: r.Body, ID: r.ID, Entries: r.Entries[:0], Applied: -1, Seen: math.MaxInt64,
+		Out: r.Out[:n], Body: r.Body, ID: r.ID, arrived: r.arrived, Entries: r.Entries[:0], Applied: -1, Seen: math.MaxInt64,
 	}
 }

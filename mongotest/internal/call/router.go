@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongotest/internal/profiling"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongotest/internal/replica"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
@@ -17,7 +18,8 @@ type Router struct {
 	Index        int
 	turn         int               // of the members that may answer a read
 	Cursors      map[int64]*Member // who holds the cursors that were opened through it
-	Transactions map[string]int64  // the newest transaction of each session that began through it
+	Profiling    profiling.Settings
+	Transactions map[string]int64 // the newest transaction of each session that began through it
 }
 
 // pick returns the member that a command is for, nil if there is none now.

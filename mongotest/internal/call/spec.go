@@ -10,6 +10,7 @@ type Spec struct {
 	Index      int // among all commands
 	place      Place
 	Run        func(*Call) error
+	Plans      func(*Call) []Plan // how it or each of its statements finds documents, for the profiler; nil if it is no search
 	Name       string
 	Greeting   bool            // hello and its older names
 	Since      version.Version // the first that has it; zero: all have

@@ -50,8 +50,9 @@ func (x *Call) OrderedArg() (bool, error) {
 func (x *Call) WriteStatements(n int, ordered bool, one func(x Locked, i int, o *Outcome) bool) error {
 	var all Outcome
 	err := x.WritingUnits(func(x Locked) error {
-		return x.Statements(n, ordered, func(i int, o *Outcome) bool { return one(x, i, o) }, func(_ int, o *Outcome) {
+		return x.Statements(n, ordered, func(i int, o *Outcome) bool { return one(x, i, o) }, func(i int, o *Outcome) {
 			x.CountStatement(x.Command.Name, o)
+			noteEnded(x.Call, i, o)
 			all.Add(o)
 		})
 	})

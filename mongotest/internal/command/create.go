@@ -113,6 +113,9 @@ func create(x call.Locked, o *store.Options, note *journal.Entry) error {
 	if err != nil {
 		return err
 	}
+	if x.Command.Coll == store.ProfileName {
+		def.Indexes = nil // the real server's has no index, and its documents have no _id
+	}
 	if o.ViewOn != "" {
 		if strings.HasPrefix(x.Command.Coll, call.SystemPrefix) {
 			return mongoerr.Errorf(mongoerr.InvalidNamespace, "View name cannot start with 'system.', which is reserved for system namespaces")

@@ -3,6 +3,8 @@ package command
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongotest/internal/profiling"
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
@@ -16,7 +18,7 @@ func cmdDrop(x *call.Call) error {
 	note := x.Note(0, nil)
 	err := x.Writing(func(x call.Locked) error {
 		if c := x.Client.Member.Data.Collections[x.Command.Full]; c != nil {
-			if err := call.CheckDropping(x.Command.DB, x.Command.Coll); err != nil {
+			if err := checkDropping(x); err != nil {
 				return err
 			}
 			if dropped = true; !c.IsView() {
@@ -33,4 +35,12 @@ func cmdDrop(x *call.Call) error {
 		x.Result.Out = wire.AppendString(x.Result.Out, "ns", x.Command.Full)
 	}
 	return err
+}
+
+// checkDropping refuses to drop a collection of the server's own that is there, that of a profiler while the profiler is on.
+func checkDropping(x call.Locked) error {
+	if x.Command.Coll == store.ProfileName && x.Client.Member.Profiling.Of(x.Command.DB).Level != profiling.Off {
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "turn off profiling before dropping system.profile collection")
+	}
+	return call.CheckDropping(x.Command.DB, x.Command.Coll)
 }

@@ -36,6 +36,7 @@ func cmdDropDatabase(x *call.Call) error {
 			}
 		}
 		if existed {
+			x.Client.Member.Profiling.Forget(x.Command.DB)
 			return x.Append(&store.Entry{Op: store.EmptyDatabase, NS: x.Command.DB}, -1, nil)
 		}
 		return nil

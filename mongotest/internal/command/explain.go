@@ -116,7 +116,11 @@ func explainCommand(x *call.Call, level explain.Verbosity) error {
 	if x.Command.Name == "aggregate" {
 		return explainAggregate(x, level)
 	}
-	e, err := newExplained(x)
+	only, err := onlyStatement(x)
+	if err != nil {
+		return err
+	}
+	e, err := newExplained(x, only)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ type explained struct {
 	call.Criteria
 }
 
-// newExplained reads the command as its execution would.
-func newExplained(x *call.Call) (*explained, error) {
+// newExplained reads the command, or its statement, as its execution would.
+func newExplained(x *call.Call, statement []byte) (*explained, error) {
 	e := &explained{}
 	e.Query.Filter = query.EmptyDocument
 	var err error
@@ -32,9 +32,9 @@ func newExplained(x *call.Call) (*explained, error) {
 		e.Kind = explain.Distinct
 		err = e.ofDistinct(x)
 	case "update":
-		err = e.ofUpdate(x)
+		err = e.ofUpdate(x, statement)
 	case "delete":
-		err = e.ofDelete(x)
+		err = e.ofDelete(x, statement)
 	default:
 		err = e.ofFindAndModify(x)
 	}
@@ -100,8 +100,12 @@ func (e *explained) ofDistinct(x *call.Call) error {
 	return err
 }
 
-// statement returns the only statement of a write command.
-func statement(x *call.Call, field string) ([]byte, error) {
+// onlyStatement returns the only statement of a write command, nil if the command has none.
+func onlyStatement(x *call.Call) ([]byte, error) {
+	field := x.Command.Spec.Statements
+	if field == "" {
+		return nil, nil
+	}
 	statements, err := x.BatchDocuments(field)
 	if err == nil && len(statements) != 1 {
 		err = mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
@@ -112,15 +116,11 @@ func statement(x *call.Call, field string) ([]byte, error) {
 	return statements[0], nil
 }
 
-func (e *explained) ofUpdate(x *call.Call) error {
+func (e *explained) ofUpdate(x *call.Call, doc []byte) error {
 	if let := x.Arg("let"); let.IsDocument() {
 		if err := x.LetField("update", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
 			return err
 		}
-	}
-	doc, err := statement(x, "updates")
-	if err != nil {
-		return err
 	}
 	var s updateStatement
 	if err := s.parse(x, doc); err != nil {
@@ -135,15 +135,11 @@ func (e *explained) ofUpdate(x *call.Call) error {
 	return s.err
 }
 
-func (e *explained) ofDelete(x *call.Call) error {
+func (e *explained) ofDelete(x *call.Call, doc []byte) error {
 	if let := x.Arg("let"); let.IsDocument() {
 		if err := x.LetField("delete", &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
 			return err
 		}
-	}
-	doc, err := statement(x, "deletes")
-	if err != nil {
-		return err
 	}
 	var s deleteStatement
 	if err := s.parse(x, doc); err != nil {

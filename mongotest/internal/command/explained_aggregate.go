@@ -8,52 +8,65 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// explainAggregate writes the plan of the stages that find documents, and the stages behind them.
-func explainAggregate(x *call.Call, level explain.Verbosity) error {
-	a := aggregation{cursor: true}
+// plannedPipeline is the plan of the first stages of a pipeline.
+type plannedPipeline struct {
+	aggregation
+	plan  *explain.Plan
+	taken int // how many stages these are
+}
+
+// planAggregate finds the plan of the stages that find documents.
+func planAggregate(x *call.Call) (*plannedPipeline, error) {
+	a := &plannedPipeline{aggregation: aggregation{cursor: true}}
 	for i := range x.Command.Args {
 		if e := &x.Command.Args[i]; string(e.Key) != "explain" {
 			if err := a.field(x, e); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
 	a.inheritFor(x)
 	if err := a.parse(pipelineOptions(x, x.Command.DB, x.Command.Coll)); err != nil {
-		return err
+		return nil, err
 	}
 	var err error
 	if x.Result.Vars.Values, err = a.Vars(x.Context()); err != nil {
-		return err
+		return nil, err
 	}
 	if !a.Reads() {
 		name, _ := a.First()
-		return fields.Unsupported("explain", "of an aggregation that begins with "+name)
+		return nil, fields.Unsupported("explain", "of an aggregation that begins with "+name)
+	}
+	e, taken := pushedDown(&a.aggregation, query.Elements(a.stages))
+	if err := e.Compile(x, e.Query.Filter); err != nil {
+		return nil, err
+	}
+	if e.Query.Sort != nil {
+		if err := e.ParseSort(e.Query.Sort); err != nil {
+			return nil, err
+		}
+	}
+	a.taken = taken
+	a.plan, err = planOf(x, e)
+	return a, err
+}
+
+// explainAggregate writes the plan of the stages that find documents, and the stages behind them.
+func explainAggregate(x *call.Call, level explain.Verbosity) error {
+	a, err := planAggregate(x)
+	if err != nil {
+		return err
 	}
 	if level != explain.Planner && a.Target() != nil {
 		return fields.Unsupported("explain", "of the execution of an aggregation that writes")
 	}
-	stages := query.Elements(a.stages)
-	e, taken := pushedDown(&a, stages)
-	if err := e.Compile(x, e.Query.Filter); err != nil {
-		return err
-	}
-	if e.Query.Sort != nil {
-		if err := e.ParseSort(e.Query.Sort); err != nil {
-			return err
-		}
-	}
-	plan, err := planOf(x, e)
-	if err != nil {
-		return err
-	}
 	dst := wire.AppendString(x.Result.Out, "explainVersion", "1")
-	if taken == len(stages) {
-		dst = plan.AppendPlanner(dst, func(dst []byte) []byte { return wire.AppendBool(dst, "optimizedPipeline", true) })
+	if a.taken == len(query.Elements(a.stages)) {
+		dst = a.plan.AppendPlanner(dst, func(dst []byte) []byte { return wire.AppendBool(dst, "optimizedPipeline", true) })
 		if level != explain.Planner {
-			dst = plan.AppendStats(dst, level)
+			dst = a.plan.AppendStats(dst, level)
 		}
-	} else if dst, err = appendStages(x, dst, &a, plan, taken, level); err != nil {
+	} else if dst, err = appendStages(x, dst, a, level); err != nil {
 		return err
 	}
 	x.Result.Out = appendExplained(x, dst)
@@ -67,26 +80,26 @@ func pushedDown(a *aggregation, stages []query.Value) (*explained, int) {
 }
 
 // appendStages writes the cursor with the plan, and the stages behind it, with the number of documents that each gives.
-func appendStages(x *call.Call, dst []byte, a *aggregation, plan *explain.Plan, taken int, level explain.Verbosity) ([]byte, error) {
+func appendStages(x *call.Call, dst []byte, a *plannedPipeline, level explain.Verbosity) ([]byte, error) {
 	list, dst := wire.BeginArray(dst, "stages")
 	at, dst := wire.BeginEmbedded(dst, "0")
 	cursor, dst := wire.BeginEmbedded(dst, "$cursor")
-	dst = plan.AppendPlanner(dst, func(dst []byte) []byte { return cursorType(x, dst) })
+	dst = a.plan.AppendPlanner(dst, func(dst []byte) []byte { return cursorType(x, dst) })
 	if level != explain.Planner {
-		dst = plan.AppendStats(dst, level)
+		dst = a.plan.AppendStats(dst, level)
 	}
 	dst = wire.EndDocument(dst, cursor)
 	if level != explain.Planner {
-		dst = appendReturned(dst, int(plan.Returned()))
+		dst = appendReturned(dst, int(a.plan.Returned()))
 	}
 	dst = wire.EndDocument(dst, at)
-	for i, stage := range query.Elements(a.stages)[taken:] {
+	for i, stage := range query.Elements(a.stages)[a.taken:] {
 		at, d := wire.BeginEmbedded(dst, wire.ArrayKey(i+1))
 		it := wire.Elements(stage.Data)
 		it.Next()
 		d = wire.AppendElement(d, it.Element)
 		if level != explain.Planner {
-			n, err := resultsOf(x, a, taken+i+1)
+			n, err := resultsOf(x, &a.aggregation, a.taken+i+1)
 			if err != nil {
 				return nil, err
 			}

@@ -43,6 +43,7 @@ func cmdGetMore(x *call.Call) error {
 	if err != nil {
 		return err
 	}
+	x.Result.Opener = c.Use.Command
 	err = nextBatch(x, c, size)
 	more := err == nil && !c.Exhausted()
 	call.WithLock(x, func(x call.Locked) bool { return returnCursor(x, c, more) })

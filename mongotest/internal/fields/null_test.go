@@ -13,7 +13,7 @@ const nullCases = "../differential/testdata/cases/commands/null_fields.txt"
 // does not have.
 var notRecorded = map[string]bool{
 	"listDatabases filter": true, "create autoIndexId": true,
-	"mapReduce": true, "getDefaultRWConcern": true, "setDefaultRWConcern": true,
+	"mapReduce": true, "getDefaultRWConcern": true, "setDefaultRWConcern": true, "profile": true,
 }
 
 // TestEachFieldHasACaseWithNull checks that the recorded cases have each field that is known here as null.

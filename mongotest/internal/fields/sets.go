@@ -20,6 +20,10 @@ var sets = map[string]*Set{
 			anything: "pipeline cursor explain", aHint: "hint", anObject: "collation let", aTruth: "bypassDocumentValidation", plainBool: "allowDiskUse",
 		}),
 	},
+	"profile": {
+		name: "profile", numbers: "long, int, decimal, double",
+		kinds: kindsOf(map[Type]string{anything: "sampleRate filter", aNumber: "slowms"}),
+	},
 	"count": {
 		name: "count", numbers: "decimal, int, double, long",
 		kinds: kindsOf(map[Type]string{anything: "limit fields", aHint: "hint", anObject: "query collation", aCount: "skip"}),

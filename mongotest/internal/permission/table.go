@@ -319,10 +319,10 @@ func needsOfCurrentOp(c *Command) []Need {
 	return []Need{{account.Cluster, []string{"inprog"}}}
 }
 
-// needsOfProfile: with level -1 profile only tells the level.
+// needsOfProfile: a negative level only tells what holds, unless it changes the limits.
 func needsOfProfile(c *Command) []Need {
 	profile := account.Resource{DB: c.DB, Collection: "system.profile"}
-	if n, ok := c.first().Integer(); ok && n == -1 && c.allows(profile, "find") {
+	if n, ok := c.first().Integer(); ok && n < 0 && c.arg("slowms").Missing() && c.arg("sampleRate").Missing() && c.allows(profile, "find") {
 		return nil
 	}
 	return []Need{{account.Resource{DB: c.DB}, []string{"enableProfiler"}}}

@@ -32,11 +32,11 @@ func (s style) long(text string, most, kept int) string {
 	if !s.cut || len(text) < most {
 		return text
 	}
-	return cutText(text, kept) + "..."
+	return Beginning(text, kept) + "..."
 }
 
-// cutText returns the beginning of a text with at most n bytes. It never ends inside a character, for drivers refuse such a text.
-func cutText(text string, n int) string {
+// Beginning returns that of a text with at most n bytes. It never ends inside a character, for drivers refuse such a text.
+func Beginning(text string, n int) string {
 	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n--
 	}

@@ -27,7 +27,9 @@ func (c Catalog) Apply(e *Entry) Slot {
 		for _, part := range e.Parts {
 			s.parts = append(s.parts, c.Apply(part))
 		}
-	case Noop, EmptyDatabase:
+	case EmptyDatabase:
+		delete(c, e.NS+"."+ProfileName) // which an undo does not bring back
+	case Noop:
 	}
 	return s
 }

@@ -128,7 +128,7 @@ func (st *Store) Copy(at int64) *Store {
 	newest := st.Log.At(at)
 	to.collates.Store(st.Collates())
 	for ns := range st.Collections {
-		if c := st.Snapshot(ns, at); c != nil {
+		if c := st.Snapshot(ns, at); c != nil && !IsProfile(ns) {
 			to.Collections[ns] = c.Clone()
 		}
 	}
