@@ -177,3 +177,30 @@ func TestARenameIsSeenByMajoritiesAndRolledBack(t *testing.T) {
 		check("after the rollback", "local")
 	})
 }
+
+// TestUniqueIndexesOfAllKindsAreReplicated: the next primary has their keys, and validate finds them whole. The manual's page on unique indexes
+// excepts no kind but hashed ones.
+func TestUniqueIndexesOfAllKindsAreReplicated(t *testing.T) {
+	for _, kind := range []struct{ name, value string }{
+		{"text", `"dog"`}, {"2d", `[1, 2]`}, {"2dsphere", `{"type": "Point", "coordinates": [1, 2]}`},
+	} {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+			c := dial(t, rs, 0)
+			c.ok(`{"createIndexes": "c", "indexes": [{"key": {"a": "%s"}, "name": "a", "unique": true}], "$db": "test"}`, kind.name)
+			c.ok(`{"insert": "c", "documents": [{"_id": 1, "a": %s}, {"_id": 2}], "writeConcern": {"w": 3}, "$db": "test"}`, kind.value)
+			valid := c.ok(`{"validate": "c", "$db": "test"}`)
+			if !valid.Lookup("valid").Boolean() || number(valid, "keysPerIndex", "a") != 1 {
+				t.Errorf("%s: the collection is %v", kind.name, valid)
+			}
+			rs.Kill(0)
+			p, err := rs.WaitPrimary(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply := dial(t, rs, p).run(`{"insert": "c", "documents": [{"_id": 3, "a": %s}], "$db": "test"}`, kind.value)
+			if code := number(reply, "writeErrors", "0", "code"); code != 11000 {
+				t.Errorf("%s: the next primary answers %v", kind.name, reply)
+			}
+		})
+	}
+}

@@ -94,6 +94,7 @@ const (
 	ClientMetadataDocumentTooLarge          Code = 185
 	PrimarySteppedDown                      Code = 189
 	InvalidIndexSpecificationOption         Code = 197
+	CannotBuildIndexKeys                    Code = 201
 	NetworkInterfaceExceededTimeLimit       Code = 202
 	InvalidUUID                             Code = 207
 	ClusterTimeFailsRateLimiter             Code = 209
@@ -255,6 +256,7 @@ var table = [...]row{
 	{code: ClientMetadataDocumentTooLarge, name: "ClientMetadataDocumentTooLarge"},
 	{code: PrimarySteppedDown, name: "PrimarySteppedDown", kind: RetryableWrite | StateChange},
 	{code: InvalidIndexSpecificationOption, name: "InvalidIndexSpecificationOption"},
+	{code: CannotBuildIndexKeys, name: "CannotBuildIndexKeys"},
 	{code: NetworkInterfaceExceededTimeLimit, name: "NetworkInterfaceExceededTimeLimit"},
 	{code: InvalidUUID, name: "InvalidUUID"},
 	{code: ClusterTimeFailsRateLimiter, name: "ClusterTimeFailsRateLimiter"},

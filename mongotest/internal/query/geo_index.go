@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/golang/geo/r2"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/geo"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
@@ -117,4 +119,43 @@ func onGeoPath(doc []byte, path []string, visit func(v Value) error) error {
 		}
 	}
 	return nil
+}
+
+// PlanePoints returns the points on a path that a 2d index has, which CheckPlaneKeys accepts.
+func PlanePoints(doc []byte, path []string) []r2.Point {
+	var list []r2.Point
+	add := func(numbers []Value) {
+		if len(numbers) > 1 {
+			list = append(list, r2.Point{X: numbers[0].AsFloat64(), Y: numbers[1].AsFloat64()})
+		}
+	}
+	_ = onGeoPath(doc, path, func(v Value) error {
+		if !v.IsDocument() && !v.IsArray() {
+			return nil
+		}
+		parts := v.elements()
+		if len(parts) > 0 && parts[0].IsNumber() {
+			add(parts)
+			return nil
+		}
+		for _, e := range parts {
+			add(e.elements())
+		}
+		return nil
+	})
+	return list
+}
+
+// SphereCells returns the cells of the sphere under which a 2dsphere index has the geometries on a path.
+func SphereCells(doc []byte, path []string, coarsest, finest int) []Value {
+	var list []Value
+	_ = onGeoPath(doc, path, func(v Value) error {
+		if g := storedGeometry(v); g != nil {
+			for _, cell := range g.Cells(coarsest, finest) {
+				list = append(list, Int64(cell))
+			}
+		}
+		return nil
+	})
+	return list
 }

@@ -39,7 +39,7 @@ func (ix *Index) Ordered() bool { return ix.plugin == "" }
 
 // constrains reports whether a document may be refused because of the index.
 func (ix *Index) constrains() bool {
-	return ix.plane != nil || ix.Ordered() && !ix.OfID && (ix.refusesDuplicates() || len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
+	return ix.plane != nil || ix.refusesDuplicates() && !ix.OfID || ix.Ordered() && !ix.OfID && (len(ix.Paths) > 1 || slices.ContainsFunc(ix.Paths, mayBePlace))
 }
 
 // mayBePlace reports whether a path has a name, after the first, that an element of an array may have too.

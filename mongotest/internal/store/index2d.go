@@ -13,12 +13,15 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/indexes/index-types/geospatial/2d/
 
-// plane is the square whose points a 2d index takes.
-type plane struct{ min, max float64 }
+// plane is the square whose points a 2d index takes, and how often it is halved along each axis.
+type plane struct {
+	min, max float64
+	bits     int
+}
 
 // ofPlane reads the options of a 2d index. What does not fit shows when its building begins.
 func (r *specReader) ofPlane() {
-	p, bits := &plane{-180, 180}, 26
+	p := &plane{-180, 180, 26}
 	for _, e := range r.rest {
 		switch v := query.Of(e); string(e.Key) {
 		case "min":
@@ -26,7 +29,7 @@ func (r *specReader) ofPlane() {
 		case "max":
 			p.max = v.AsFloat64()
 		case "bits":
-			bits = v.Clamped32()
+			p.bits = v.Clamped32()
 		}
 	}
 	r.plane = p
@@ -43,8 +46,8 @@ func (r *specReader) ofPlane() {
 		r.Flaw = mongoerr.Errorf(16800, "can't have 2 geo fields")
 	case !first:
 		r.Flaw = mongoerr.Errorf(16801, "2d has to be first in index")
-	case bits < 1 || bits > 32:
-		r.Flaw = mongoerr.Errorf(mongoerr.InvalidOptions, "bits for hash must be > 0 and <= 32, but %d bits were specified", bits)
+	case p.bits < 1 || p.bits > 32:
+		r.Flaw = mongoerr.Errorf(mongoerr.InvalidOptions, "bits for hash must be > 0 and <= 32, but %d bits were specified", p.bits)
 	case !(area > 0) || area-area != 0:
 		r.Flaw = mongoerr.Errorf(mongoerr.InvalidOptions, "region for hash must be valid and have positive area, but %s was specified", p)
 	}

@@ -30,6 +30,16 @@ func (ix *Index) checkArrays(doc []byte) error {
 	return nil
 }
 
+// checkBesideTexts returns why a document with arrays cannot be in a text index: none may be at its fields that are not texts.
+func (ix *Index) checkBesideTexts(doc []byte) error {
+	for _, name := range fieldNames(ix.Pattern) {
+		if name != "_fts" && name != "_ftsx" && arrayAlong(doc, strings.Split(name, ".")) > 0 {
+			return mongoerr.Errorf(mongoerr.CannotBuildIndexKeys, "Field '%s' of text index contains an array in document", name)
+		}
+	}
+	return nil
+}
+
 // arrayAlong returns how many names of a path lead to its first array, 0 if there is none.
 func arrayAlong(doc []byte, path []string) int {
 	v := query.Document(doc)

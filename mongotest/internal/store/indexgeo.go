@@ -13,6 +13,9 @@ func (ix *Index) checkContents(doc []byte) error {
 		return nil
 	}
 	if ix.text != nil {
+		if err := ix.checkBesideTexts(doc); err != nil {
+			return err
+		}
 		return textError(ix.text.Check(doc))
 	}
 	if err := ix.checkArrays(doc); err != nil {

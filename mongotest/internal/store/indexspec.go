@@ -333,8 +333,6 @@ func (r *specReader) finish() (*Index, error) {
 	case r.hashes() > 1:
 		r.Flaw, r.Late = mongoerr.Errorf(31303, "A maximum of one index field is allowed to be hashed but found %d for 'key' %s", r.hashes(),
 			query.DocumentText(r.Pattern)), true
-	case r.Unique && r.plugin != "":
-		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
 	}
 	if err == nil {
 		err = r.checkPlugin()

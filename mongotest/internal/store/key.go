@@ -36,7 +36,10 @@ func (ix *Index) Keys(doc []byte) ([]Key, error) {
 	if ix.partial != nil && !ix.partial.Match(doc) {
 		return nil, nil
 	}
-	if ix.plane != nil {
+	switch {
+	case ix.refusesDuplicates() && !ix.Ordered():
+		return ix.entryKeys(doc)
+	case ix.plane != nil:
 		return nil, ix.plane.check(ix.Paths[0], doc)
 	}
 	if ix.Collation != nil {

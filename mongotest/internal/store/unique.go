@@ -21,7 +21,7 @@ type Uniqueness struct {
 func (c *Collection) define(d *Definition) {
 	var list []*Uniqueness
 	for _, ix := range d.Indexes {
-		if ix.refusesDuplicates() && ix.Ordered() {
+		if ix.refusesDuplicates() {
 			list = append(list, c.uniquenessOf(ix))
 		}
 	}
@@ -143,8 +143,8 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 	if ix.Flaw != nil || c == nil {
 		return ix.Flaw
 	}
-	if !ix.constrains() {
-		return c.checkAll(ix)
+	if err := c.checkAll(ix); err != nil || !ix.constrains() {
+		return err
 	}
 	u := &Uniqueness{ix, make(map[string]*Record)}
 	var least Key

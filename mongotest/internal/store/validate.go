@@ -37,7 +37,7 @@ func (v *validation) runIndex(ix *Index) {
 	n, arrays := int32(0), false
 	v.c.Scan(func(r *Record) bool {
 		keys := []Key{nil}
-		if ix.Ordered() {
+		if ix.Ordered() || ix.refusesDuplicates() {
 			keys, _ = ix.Keys(r.Doc)
 		}
 		distinct := make(map[string]bool)
