@@ -42,6 +42,9 @@ func idScans(all []node, l lookups) []IDScan {
 		if indexed(n, l) {
 			bounds = append(bounds, n)
 		}
+		if nor, ok := n.(norNode); ok {
+			bounds = append(bounds, nor.indexed(l)...)
+		}
 	}
 	if len(bounds) > 0 {
 		return []IDScan{{bounds: bounds, rest: all}}
@@ -186,4 +189,53 @@ func (l lookups) sayWhereNot(c condition) bool {
 	}
 	equal, is := c.(*equality)
 	return is && l.has(equal.value)
+}
+
+// indexed returns the conditions of a $nor that say where in an index to look. There are some only where the real server writes the $nor as
+// the opposites of single conditions: of its only one, or of all if one of them is an $or of such, though no list of values of one path.
+func (n norNode) indexed(l lookups) []node {
+	var list []node
+	splits := len(n) == 1
+	for _, branch := range n {
+		if len(branch) != 1 {
+			return nil
+		}
+		single := [][]node{branch}
+		if or, ok := branch[0].(orNode); ok {
+			values := or.areValues()
+			if values && len(n) > 1 || !values && len(n) == 1 {
+				continue
+			}
+			single, splits = or.flat(), true
+		}
+		for _, each := range single {
+			p, ok := each[0].(*pathNode)
+			if !ok || len(each) > 1 {
+				return nil
+			}
+			if len(p.path) == 1 && p.path[0] == "_id" && l.sayWhereNot(p.condition) {
+				list = append(list, norNode{each})
+			}
+		}
+	}
+	if !splits {
+		return nil
+	}
+	return list
+}
+
+// areValues reports whether an $or asks for values of one path.
+func (n orNode) areValues() bool {
+	var first path
+	for i, branch := range n.flat() {
+		p, ok := branch[0].(*pathNode)
+		if !ok || len(branch) > 1 {
+			return false
+		}
+		if _, equal := p.condition.(*equality); !equal || i > 0 && !slices.Equal(first, p.path) {
+			return false
+		}
+		first = p.path
+	}
+	return true
 }
