@@ -169,6 +169,7 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 	if o.Dialer != nil {
 		cfg.Dialer = o.Dialer
 	}
+	cfg.Proxy, _ = parseProxy(o.GetURI()) // validate has returned its error
 	return cfg
 }
 

@@ -48,7 +48,7 @@ func TestConnectRefuses(t *testing.T) {
 		{"a negative staleness, as an option", options.Client().SetReadPreference(readpref.Nearest(readpref.WithMaxStaleness(-1))), "maxStalenessSeconds is -1ns"},
 		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},
 		{"another representation of UUIDs", options.Client().ApplyURI(host + "?uuidRepresentation=javaLegacy"), `"javaLegacy"`},
-		{"the password of a proxy", options.Client().ApplyURI(host + "?proxyPassword=secret"), `"proxyPassword"`},
+		{"the password of a proxy", options.Client().ApplyURI(host + "?proxyPassword=secret"), "no proxyHost"},
 		{"a direct connection to two hosts", options.Client().ApplyURI("mongodb://a,b/?directConnection=true"), "direct"},
 		{"an app name that is too long", options.Client().ApplyURI(host).SetAppName(strings.Repeat("x", 129)), "AppName"},
 	} {

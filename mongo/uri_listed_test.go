@@ -75,17 +75,6 @@ var listedURIs = []struct {
 		cases: []string{"single-threaded-options: Valid options specific to single-threaded drivers are parsed correctly"},
 	},
 	{
-		why:  "the official options have no field for this option",
-		text: `^mongo: the connection string\'s option "proxyHost" is not supported by Holdfast$`,
-		cases: []string{
-			"proxy-options: only host present",
-			"proxy-options: host and default port present",
-			"proxy-options: host and non-default port present",
-			"proxy-options: replicaset, host and non-default port present",
-			"proxy-options: all options present",
-		},
-	},
-	{
 		why:  "the official parser, which ApplyURI is, refuses it",
 		text: `^mongo: error parsing uri: must have a / before the query \?$`,
 		cases: []string{

@@ -21,6 +21,7 @@ var uriOptions = supported(
 	"tlscertificatekeyfile", "sslclientcertificatekeyfile", "tlscertificatekeyfilepassword", "sslclientcertificatekeypassword",
 	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
 	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
+	"proxyhost", "proxyport", "proxyusername", "proxypassword",
 	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
 	socketTimeoutMS, waitQueueTimeoutMS, wTimeoutMS, slaveOk, secondaryAcceptableLatencyMS,
 )
@@ -50,6 +51,9 @@ func checkURI(uri string) error {
 		}
 	}
 	if _, err := parseLegacyTimeouts(uri); err != nil {
+		return err
+	}
+	if _, err := parseProxy(uri); err != nil {
 		return err
 	}
 	return checkTLSOptions(tlsGiven(uri))

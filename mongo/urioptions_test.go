@@ -78,6 +78,7 @@ func TestTheTablesOfURIOptionsAreThoseOfTheOfficialParser(t *testing.T) {
 	for _, name := range mongo.SupportedURIOptions() {
 		onlyHere := slices.Contains([]string{
 			"waitqueuetimeoutms", "wtimeoutms", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames", "slaveok", "secondaryacceptablelatencyms",
+			"proxyhost", "proxyport", "proxyusername", // proxypassword too
 		}, name)
 		if known(name) == onlyHere {
 			t.Errorf("%s: the official parser knows it: %t", name, !onlyHere)

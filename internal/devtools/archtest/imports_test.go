@@ -224,6 +224,7 @@ var mayDependOn = map[string][]string{
 		// The dependencies of the official module's types.
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
+		"golang.org/x/net", // SOCKS5
 	},
 	"mongotest": {
 		"go.mongodb.org/mongo-driver/v2", "golang.org/x/text",

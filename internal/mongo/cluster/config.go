@@ -29,6 +29,7 @@ type Dialer interface {
 type Config struct {
 	Topology topology.Config
 	Dialer   Dialer      // default: TCP with keepalive and TCP_USER_TIMEOUT
+	Proxy    *Proxy      // that the Dialer reaches, and the servers behind it; nil: none
 	TLS      *tls.Config // nil: without TLS. An empty ServerName means the host of the address.
 	Leniency Leniency    // checks of TLS that are left out
 	// Auth logs in every connection but those of monitors; nil if there are no credentials.
@@ -75,6 +76,9 @@ func (c *Config) setDefaults() {
 	setDefault(&c.MaxConnecting, 2)
 	if c.Dialer == nil {
 		c.Dialer = tcpDialer()
+	}
+	if c.Proxy != nil {
+		c.Dialer = &proxied{c.Proxy, c.Dialer}
 	}
 	c.Environment.setDefaults()
 }

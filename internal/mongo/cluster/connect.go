@@ -109,6 +109,10 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 		var broken *IOError
 		e.Network = errors.As(err, &broken)
 	}
+	var behind *proxyError
+	if errors.As(err, &behind) {
+		e.Connecting = false // it tells nothing of the server (SOCKS5 specification)
+	}
 	var unwritten *unwrittenHello
 	var refused *refusedHello
 	var denied *refusedLogin

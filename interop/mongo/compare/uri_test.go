@@ -20,7 +20,7 @@ var uriRows = func() []row {
 		rows = append(rows, row{name: "connection string with " + o, uri: "&" + o, do: insertOne(one)})
 	}
 	for _, o := range []string{
-		"uuidRepresentation=pythonLegacy", "nonsense=1", "proxyHost=x", "wtimeoutMS=-5", "waitQueueTimeoutMS=x",
+		"uuidRepresentation=pythonLegacy", "nonsense=1", "wtimeoutMS=-5", "waitQueueTimeoutMS=x",
 	} {
 		rows = append(rows, row{
 			name: "connection string with " + o, uri: "&" + o, do: insertOne(one),
