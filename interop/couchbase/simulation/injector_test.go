@@ -89,11 +89,20 @@ func (i *injector) handle(r *couchbasetest.Request, next couchbasetest.Handler) 
 	}
 	k := kindOfFault(f.kind)
 	if k.cluster != nil {
-		strike := func() { i.strike(f, r.Key, i.member(r.Node)) }
-		if f.after {
-			return couchbasetest.Always(couchbasetest.Fault{After: strike})(r, next)
+		struck := false // only this goroutine uses it
+		strike := func() {
+			struck = true
+			i.strike(f, r.Key, i.member(r.Node))
 		}
-		return couchbasetest.Always(couchbasetest.Fault{Before: strike})(r, next)
+		at := couchbasetest.Fault{Before: strike}
+		if f.after {
+			at = couchbasetest.Fault{After: strike}
+		}
+		reply := couchbasetest.Always(at)(r, next)
+		if !struck { // its moment did not come, because the connection ended
+			i.postpone(f)
+		}
+		return reply
 	}
 	i.hit(f, r.Key)
 	return k.message(i, f, r)(r, next)
@@ -145,6 +154,13 @@ func (i *injector) hit(f *planned, key string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.hits = append(i.hits, hit{planned: *f, key: key, at: time.Since(i.history.begin)})
+}
+
+// postpone lets a fault wait for a message while the cluster is whole.
+func (i *injector) postpone(f *planned) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.waiting = append(i.waiting, *f)
 }
 
 // strike breaks the cluster, or lets the fault wait if the cluster is broken already.
