@@ -19,7 +19,8 @@ type pendingConn struct {
 }
 
 // connectForWaiters begins a connection for each waiter, as far as the limits allow, or makes room for one. No connection is
-// begun for as many of them as will get one that was begun for minPoolSize. It is called with the lock held.
+// begun for as many of them as will get one that was begun for minPoolSize. A pool that is not ready has no waiter for which
+// none was begun. It is called with the lock held.
 func (p *pool) connectForWaiters() {
 	expected := p.filling
 	for _, w := range p.waiters {
@@ -27,7 +28,7 @@ func (p *pool) connectForWaiters() {
 		case w.connecting:
 		case expected > 0:
 			expected--
-		case p.state != ready || !p.mayConnect():
+		case !p.mayConnect():
 			p.yieldOwing()
 			return
 		default:

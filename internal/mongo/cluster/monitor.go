@@ -105,7 +105,7 @@ func (m *monitor) awaitHeartbeat() pause {
 		timer.Reset(m.server.cluster.cfg.HeartbeatInterval - MinHeartbeatInterval)
 	case <-m.server.doubted:
 		// An application that repeats its operations itself must not meet a dead server until the interval has passed.
-		if m.server.begin(&m.server.doubtChecked, MinHeartbeatInterval) == 0 {
+		if m.server.doubts.begin(MinHeartbeatInterval) == 0 {
 			return noPause
 		}
 		return untilProbe
@@ -128,7 +128,7 @@ func (m *monitor) left(p pause) time.Duration {
 	case p == noPause || allowed <= 0:
 		return 0
 	case p == untilProbe:
-		return min(allowed, m.server.beginProbe())
+		return min(allowed, m.server.probes.begin(probeInterval))
 	}
 	return allowed
 }

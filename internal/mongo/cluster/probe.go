@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -23,7 +22,7 @@ func (c *Cluster) probe(s *Snapshot) {
 		if !s.Description.Servers[i].Known() {
 			continue
 		}
-		if server.streaming.Load() || server.beginProbe() > 0 {
+		if server.streaming.Load() || server.probes.begin(probeInterval) > 0 {
 			continue
 		}
 		if generation, ready := server.pool.readyGeneration(); ready {
@@ -32,26 +31,11 @@ func (c *Cluster) probe(s *Snapshot) {
 	}
 }
 
-// beginProbe returns 0 if a probe begins now, which the caller makes. Otherwise it returns how long it is until one may begin.
-func (s *Server) beginProbe() time.Duration { return s.begin(&s.probed, probeInterval) }
-
 // checkedEarly reports whether the last check may have come before its time, because an operation had lost its connection. Perhaps the
 // server was dying: then a failed dial of an operation is a reason for the next check. Otherwise it is none, unless the operation waits
 // (SDAM, "backpressure"): a server that is overloaded must not become Unknown by it.
 func (s *Server) checkedEarly() bool {
 	return time.Now().UnixNano()-s.early.Load() < int64(MinHeartbeatInterval)
-}
-
-// begin is beginProbe for what may begin once in an interval.
-func (s *Server) begin(began *atomic.Int64, interval time.Duration) time.Duration {
-	now, last := time.Now().UnixNano(), began.Load()
-	switch left := interval - time.Duration(now-last); {
-	case left > 0:
-		return left
-	case !began.CompareAndSwap(last, now):
-		return interval
-	}
-	return 0
 }
 
 // probeOnce makes a handshake. Its failure shows nothing that the next check does not find.

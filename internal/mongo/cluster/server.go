@@ -20,11 +20,11 @@ type Server struct {
 	stop     context.CancelFunc
 	cancel   atomic.Pointer[context.CancelCauseFunc] // cancels the running check and ends the monitor's connection
 
-	streaming    atomic.Bool  // the monitor's checks wait for the hellos of a stream
-	probed       atomic.Int64 // when the last probe began, in nanoseconds of the clock
-	early        atomic.Int64 // when an early check after a lost connection was requested, likewise
-	doubtChecked atomic.Int64 // when the last check began at once because the server was doubted, likewise
-	rtts         roundTrips
+	streaming atomic.Bool  // the monitor's checks wait for the hellos of a stream
+	early     atomic.Int64 // when an early check after a lost connection was requested, in nanoseconds of the clock
+	probes    pace
+	doubts    pace // the checks that begin at once because the server is doubted
+	rtts      roundTrips
 }
 
 func newServer(c *Cluster, address string) *Server {

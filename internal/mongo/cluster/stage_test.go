@@ -55,6 +55,13 @@ func TestAFailedSendHasAStage(t *testing.T) {
 	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageBeforeSending, syscall.EPIPE)
 }
 
+func TestAMessageThatCannotBeCompressedIsNotInFlight(t *testing.T) {
+	client, _ := memnet.Pipe()
+	conn := newConn(client, 1, addrA)
+	conn.compression = compression{codecs: newCodecs(&Config{Handshake: Handshake{Compressors: []string{"zlib"}}}), with: 99}
+	wantBroken(t, conn, conn.Send(t.Context(), command("find")), retry.StageBeforeSending, wire.ErrMalformed)
+}
+
 func TestAWriteToAClosedConnectionIsNotInFlight(t *testing.T) {
 	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)

@@ -57,6 +57,14 @@ func (s *streamer) become(hello bson.D) {
 	s.changed = make(chan struct{})
 }
 
+// repeat makes the server's streams send the hello that it has, at once.
+func (s *streamer) repeat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
 func (s *streamer) answer(q *question) bool {
 	m, err := wire.ParseMsg(q.message)
 	body := bson.Raw(m.Body)
@@ -137,6 +145,22 @@ func TestAStreamTellsAChangeAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Server Monitoring, "Streaming Protocol": while moreToCome is set, the client reads the next reply at once.
+func TestAStreamIsReadOnAfterAHelloThatCameEarlyWithoutAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreamer(t)
+		c := start(t, network{addrA: &s.peer}, streaming)
+		pass(t, time.Second)
+		s.repeat()
+		synctest.Wait()
+		s.become(member(true, addrA))
+		synctest.Wait()
+		if kindOf(c, addrA) != topology.RSPrimary {
+			t.Errorf("the server is %v", kindOf(c, addrA))
+		}
+	})
 }
 
 func TestAnAwaitableHello(t *testing.T) {
@@ -242,6 +266,24 @@ func TestTheRoundTripTimeIsMeasuredOnAConnectionOfItsOwn(t *testing.T) {
 				t.Errorf("%d connections are open without a stream, want 1", p.open)
 			}
 		})
+	})
+}
+
+// The connection is idle until the next heartbeat.
+func TestTheConnectionThatMeasuresRoundTripTimesKeepsNoBuffers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		m := &rttMonitor{server: s}
+		s.cluster.background.Go(func() { m.run(ctx) })
+		for range 2 { // after the handshake, and after a hello
+			synctest.Wait()
+			if conn := m.conn; conn.Out != nil || conn.hello != nil || cap(conn.in.bytes) > 0 {
+				t.Errorf("%d, %d and %d bytes", cap(conn.Out), cap(conn.hello), cap(conn.in.bytes))
+			}
+			pass(t, s.cluster.cfg.HeartbeatInterval)
+		}
+		stop()
 	})
 }
 

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,6 +33,21 @@ func TestWhichCodesTheClientLabelsForOldServers(t *testing.T) {
 		if got, want := labelledByClient(code), code != 134 && reasonOf(code) != retry.ReasonUnknown; got != want {
 			t.Errorf("code %d: %v, want %v", code, got, want)
 		}
+	}
+}
+
+// The codes of the servers' category Interruption: the server may have given the command up in the middle.
+func TestAfterWhichCodesTheServerMayHaveDoneAPart(t *testing.T) {
+	want := []int32{50, 262, 279, 11600, 11601, 11602, 46841}
+	for code := range int32(50_000) {
+		reply := Reply{Code: code}
+		if got := reply.gaveUp(); got != slices.Contains(want, code) {
+			t.Errorf("code %d: %v", code, got)
+		}
+	}
+	reply := parsed(t, bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: want[0]}, {Key: "errorLabels", Value: bson.A{"NoWritesPerformed"}}})
+	if reply.gaveUp() {
+		t.Error("the server says that it has written nothing")
 	}
 }
 

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -82,6 +84,23 @@ func TestAnOperationOfARequestThatHasEndedKeepsNoConnection(t *testing.T) {
 		if held := <-q.primary; held.conn != nil {
 			t.Error("the request keeps a connection")
 		}
+	})
+}
+
+func TestAnOperationThatWaitsForTheConnectionOfItsRequestEndsWithItsContext(t *testing.T) {
+	in(t, func(w *world) {
+		q := w.runner.NewRequest()
+		defer q.End()
+		held := <-q.primary // another operation uses it
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		o := op(Read, constant("find", "c"))
+		o.Request = q
+		began := time.Now()
+		if err := w.runner.Run(ctx, o); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		q.primary <- held
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 
 // selectServer returns the pin's server or a suitable one. If no connection could be made to the server of the last
 // attempt, it first waits for the check of that server, which perhaps has died: then another one is selected. From the
-// second retry on it takes a server that has not failed in this operation, or waits for a change of the topology, for at most
-// MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands of attempts a second.
+// second retry on it takes a server that has not failed in this operation, or waits until the topology has changed since the
+// failure, for at most MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
 	if server := r.pin.Server(); server != nil {
@@ -24,7 +24,7 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	switch {
 	case r.check != nil:
 		r.check.Wait(ctx)
-	case n > 1 && r.after != nil && r.after == c.Snapshot():
+	case n > 1 && r.after != nil:
 		selection := *r.op.Selection
 		if selection.Deprioritized = r.tried; r.hasAnother(&selection) {
 			return c.SelectFor(ctx, &selection, r.purpose(), nil)
@@ -43,7 +43,7 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 
 // hasAnother reports whether there is a suitable server now that has not failed in this operation.
 func (r *run) hasAnother(s *topology.Selection) bool {
-	target, err := r.after.Select(s)
+	target, err := r.cfg.Cluster.Snapshot().Select(s)
 	return err == nil && target.Server != nil && !slices.Contains(r.tried, target.Server.Address())
 }
 
