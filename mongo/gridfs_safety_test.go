@@ -267,6 +267,24 @@ func TestAReaderThatNeverHasAnythingIsAnError(t *testing.T) {
 	})
 }
 
+// The official driver panics too. The file would have bytes that nobody has written.
+func TestAReaderThatClaimsMoreThanItWasAskedForPanics(t *testing.T) {
+	in(t, nil, func(w *world) {
+		b := w.bucket()
+		defer func() {
+			if recover() == nil {
+				t.Error("the upload has taken bytes that the reader cannot have read")
+			}
+			w.leaves(b, 0, 0)
+		}()
+		_, _ = b.UploadFromStream(w.ctx, "f", readerFunc(func(p []byte) (int, error) { return len(p) + 1, io.EOF }))
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 func TestAWriterThatTakesLessIsAnError(t *testing.T) {
 	in(t, nil, func(w *world) {
 		b := w.bucket()

@@ -36,16 +36,18 @@ func (c *chunkWriter) room(wanted int) []byte {
 	if c.data == 0 {
 		c.begin()
 	}
-	end := c.data + c.size
-	c.buffer.b = slices.Grow(c.buffer.b, min(wanted, end-len(c.buffer.b)))
-	return c.buffer.b[len(c.buffer.b):min(end, cap(c.buffer.b))]
+	used := len(c.buffer.b)
+	left := c.size - (used - c.data) // data + size may be more than an int has
+	c.buffer.b = slices.Grow(c.buffer.b, min(wanted, left))
+	end := used + min(left, cap(c.buffer.b)-used)
+	return c.buffer.b[used:end:end]
 }
 
 // extend says that n bytes of the room are used.
 func (c *chunkWriter) extend(n int) {
 	c.buffer.b = c.buffer.b[:len(c.buffer.b)+n]
 	c.length += int64(n)
-	if len(c.buffer.b) == c.data+c.size {
+	if len(c.buffer.b)-c.data == c.size {
 		c.finish()
 	}
 }

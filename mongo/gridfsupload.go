@@ -104,8 +104,9 @@ const mostEmptyReads = 100
 // readFrom writes all that a reader has. It returns the reader's error, or that of a command.
 func (u *GridFSUploadStream) readFrom(r io.Reader) (readErr, err error) {
 	for empty := 0; empty < mostEmptyReads; {
-		n, readErr := r.Read(u.chunks.room(leastRead))
-		u.chunks.extend(n)
+		room := u.chunks.room(leastRead)
+		n, readErr := r.Read(room)
+		u.chunks.extend(len(room[:n])) // panics if the reader has no such bytes
 		if u.err = u.sendIfMany(); u.err != nil {
 			return nil, u.err
 		}
