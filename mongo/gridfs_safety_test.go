@@ -83,6 +83,50 @@ func TestAnAbortedUploadLeavesTheFileThatHasItsID(t *testing.T) {
 	})
 }
 
+// The _ids of two uploads at the same time lie between one another, and on a coarse clock their files have one uploadDate.
+func TestAnAbortedUploadLeavesTheFileThatAnotherOneStoredMeanwhile(t *testing.T) {
+	for _, length := range []int{0, 9} {
+		t.Run(fmt.Sprint(length), func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				b, other := w.bucket(), contentOf(length)
+				u, err := b.OpenUploadStreamWithID(w.ctx, "x", "f")
+				w.must(err)
+				_, err = u.Write(other[:length/2])
+				w.must(err)
+				w.must(b.UploadFromStreamWithID(w.ctx, "x", "f", bytes.NewReader(other)))
+				_, err = u.Write(other[length/2:])
+				w.must(err)
+				if err := u.Close(); !mongo.IsDuplicateKeyError(err) {
+					t.Errorf("Close: %v", err)
+				}
+				w.must(u.Abort())
+				w.holds(b, "x", other)
+				w.leaves(b, 1, (length+3)/4)
+			})
+		})
+	}
+}
+
+func TestAbortDeletesAnyNumberOfChunks(t *testing.T) {
+	in(t, nil, func(w *world) {
+		b := w.coll.Database().GridFSBucket(options.GridFSBucket().SetChunkSizeBytes(1))
+		u, err := b.OpenUploadStream(w.ctx, "f")
+		w.must(err)
+		_, err = u.Write(contentOf(10_001))
+		w.must(err)
+		w.script("insert", mongotest.Fault{}, refuse(8000))
+		if err := u.Close(); err == nil {
+			t.Error("Close hides that the file was refused")
+		}
+		w.leaves(b, 0, 10_001)
+		w.must(u.Abort())
+		w.leaves(b, 0, 0)
+		if n := len(w.started("delete")); n != 3 {
+			t.Errorf("%d commands delete the file and the chunks", n)
+		}
+	})
+}
+
 func TestAbortAfterAFailedCloseLeavesNothing(t *testing.T) {
 	for name, faults := range map[string][]mongotest.Fault{
 		"the chunks are refused":            {refuse(8000)},

@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -27,8 +26,8 @@ type chunkWriter struct {
 	start  int   // of the document of the chunk that is being written
 	data   int   // where its data begin, 0 if it was not begun
 
-	sent             bool          // a command, even if it failed
-	lowest, greatest bson.ObjectID // of the chunks' _ids
+	sent bool            // a command, even if it failed
+	ids  []bson.ObjectID // of all chunks
 }
 
 // room returns where the next bytes of the file belong: at least as many as are wanted, unless the chunk has less room.
@@ -56,7 +55,8 @@ func (c *chunkWriter) extend(n int) {
 const headOfBinary = 5
 
 func (c *chunkWriter) begin() {
-	id := c.newID()
+	id := bson.NewObjectID()
+	c.ids = append(c.ids, id)
 	c.start = len(c.buffer.b)
 	if c.n > 0 { // the file may be large
 		c.buffer.b = slices.Grow(c.buffer.b, max(uploadBatch-c.start, 0)+c.size+len(c.fileID)+chunkMargin)
@@ -67,17 +67,6 @@ func (c *chunkWriter) begin() {
 	b = wire.AppendInt32(b, "n", c.n)
 	b = wire.AppendBinary(b, "data", bson.TypeBinaryGeneric, nil)
 	c.buffer.b, c.data = b, len(b)
-}
-
-func (c *chunkWriter) newID() bson.ObjectID {
-	id := bson.NewObjectID()
-	if c.n == 0 || bytes.Compare(id[:], c.lowest[:]) < 0 {
-		c.lowest = id
-	}
-	if c.n == 0 || bytes.Compare(id[:], c.greatest[:]) > 0 {
-		c.greatest = id
-	}
-	return id
 }
 
 // chunkMargin is more than what a document of a chunk has besides its data and files_id.
@@ -130,12 +119,20 @@ func (c *chunkWriter) send(ctx context.Context, coll *Collection) error {
 	return err
 }
 
-// deleteSent deletes the chunks that were sent: those of the file whose _id is one of theirs, and not those of another file with this _id.
+// idsInDelete is how many _ids a delete has, so that it is much smaller than a document may be.
+const idsInDelete = 10_000
+
+// deleteSent deletes the chunks that were sent, and not those of another upload with this _id: also by the file's _id, for a collection that
+// is sharded by it.
 func (c *chunkWriter) deleteSent(ctx context.Context, coll *Collection, ofFile bson.D) error {
 	if !c.sent {
 		return nil
 	}
-	made := bson.D{{Key: "$gte", Value: c.lowest}, {Key: "$lte", Value: c.greatest}}
-	_, err := coll.DeleteMany(ctx, append(ofFile, bson.E{Key: "_id", Value: made}))
-	return err
+	for ids := range slices.Chunk(c.ids, idsInDelete) {
+		made := bson.E{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}
+		if _, err := coll.DeleteMany(ctx, append(slices.Clip(ofFile), made)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -147,6 +147,9 @@ func (u *GridFSUploadStream) Close() error {
 	}
 	u.uploaded = bson.DateTime(time.Now().UnixMilli())
 	if _, u.err = u.bucket.files.InsertOne(u.ctx, u.file()); u.err != nil {
+		if IsDuplicateKeyError(u.err) { // the file that is there is that of another upload
+			u.uploaded = 0
+		}
 		return u.err
 	}
 	u.end()
