@@ -16,6 +16,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
@@ -174,6 +175,24 @@ func TestAbortCanBeRepeated(t *testing.T) {
 			t.Errorf("Write after Abort: %v", err)
 		}
 		w.must(u.Abort())
+		w.leaves(b, 0, 0)
+	})
+}
+
+// GridFS, "File Deletion": drivers MUST first delete the document of the file, then its chunks.
+func TestAFileThatCannotBeDeletedKeepsItsChunks(t *testing.T) {
+	in(t, nil, func(w *world) {
+		b := w.bucket()
+		w.must(b.UploadFromStreamWithID(w.ctx, "x", "f", bytes.NewReader(contentOf(9))))
+		w.script("delete", refuse(13))
+		if err := b.Delete(w.ctx, "x"); err == nil {
+			t.Error("Delete hides that the file is still there")
+		}
+		w.holds(b, "x", contentOf(9))
+		unmet := w.coll.Database().GridFSBucket(options.GridFSBucket().SetWriteConcern(&writeconcern.WriteConcern{W: 4}))
+		if err := unmet.Delete(w.ctx, "x"); err == nil {
+			t.Error("Delete hides the error of the write concern")
+		}
 		w.leaves(b, 0, 0)
 	})
 }

@@ -53,6 +53,9 @@ func (b *GridFSBucket) Delete(ctx context.Context, fileID any) error {
 		return err
 	}
 	result, err := b.files.DeleteOne(ctx, equals("_id", id))
+	if result == nil { // the file may still be there, and needs its chunks
+		return err
+	}
 	if err == nil && result.Acknowledged && result.DeletedCount == 0 {
 		err = ErrFileNotFound
 	}
