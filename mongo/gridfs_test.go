@@ -102,6 +102,10 @@ func TestChunksThatAreNotThoseOfTheFile(t *testing.T) {
 			_, err := c.DeleteOne(t.Context(), bson.D{{Key: "n", Value: 2}})
 			return err
 		}, mongo.ErrMissingChunk},
+		"the first has no number": {func(t *testing.T, c *mongo.Collection) error {
+			_, err := c.UpdateOne(t.Context(), bson.D{{Key: "n", Value: 0}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: nil}}}})
+			return err
+		}, mongo.ErrMissingChunk},
 		"one is too short": {func(t *testing.T, c *mongo.Collection) error {
 			_, err := c.UpdateOne(t.Context(), bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "data", Value: []byte{1}}}}})
 			return err

@@ -153,7 +153,9 @@ func (d *GridFSDownloadStream) accept(chunk bson.Raw) error {
 	for it := wire.Elements(chunk); it.Next(); {
 		switch string(it.Key) {
 		case "n":
-			n, _ = it.Int64()
+			if number, ok := it.Int64(); ok {
+				n = number
+			}
 		case "data":
 			_, data, _ = bson.RawValue{Type: it.Type, Value: it.Value}.BinaryOK()
 		}
