@@ -397,6 +397,21 @@ func TestTheFileOfADownloadCanBeChanged(t *testing.T) {
 	})
 }
 
+// As with the official driver.
+func TestTheDescriptionOfAFileIsDecodedWithTheOptionsOfTheClient(t *testing.T) {
+	in(t, func(o *options.ClientOptions) {
+		o.SetBSONOptions(&options.BSONOptions{DefaultDocumentMap: true, UseLocalTimeZone: true})
+	}, func(w *world) {
+		b := w.bucket()
+		w.must(b.UploadFromStreamWithID(w.ctx, doc("k", "v"), "f", bytes.NewReader(nil)))
+		down, err := b.OpenDownloadStream(w.ctx, doc("k", "v"))
+		w.must(err)
+		if f := down.GetFile(); !reflect.DeepEqual(f.ID, map[string]any{"k": "v"}) || f.UploadDate.Location() != time.Local { //nolint:gosmopolitan // the option's name
+			t.Errorf("the _id is %#v, the date %v", f.ID, f.UploadDate)
+		}
+	})
+}
+
 func TestUploadsAtTheSameTimeMakeTheIndexesOnce(t *testing.T) {
 	in(t, nil, func(w *world) {
 		b := w.bucket()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -83,9 +84,8 @@ func (d *GridFSDownloadStream) open(b *GridFSBucket, filter bson.D, order *optio
 	if err != nil {
 		return err
 	}
-	d.file = new(GridFSFile)
-	if err := b.files.scope.codec.unmarshal(doc, d.file); err != nil {
-		return fmt.Errorf("mongo: the document of the file: %w", err)
+	if d.file, err = b.decodeFile(doc); err != nil {
+		return err
 	}
 	if d.left, d.chunkSize = d.file.Length, int64(d.file.ChunkSize); d.left == 0 {
 		return nil
@@ -100,6 +100,22 @@ func (d *GridFSDownloadStream) open(b *GridFSBucket, filter bson.D, order *optio
 	use := cursorUse{limited: true, passing: true}
 	d.cursor, err = b.chunks.find(d.ctx, equals("files_id", doc.Lookup("_id")), use, []options.Lister[options.FindOptions]{find})
 	return err
+}
+
+// decodeFile decodes the document of a file with the options of the database, which GridFSFile by itself does not know.
+func (b *GridFSBucket) decodeFile(doc bson.Raw) (*GridFSFile, error) {
+	var f struct {
+		ID         any       `bson:"_id"`
+		Length     int64     `bson:"length"`
+		ChunkSize  int32     `bson:"chunkSize"`
+		UploadDate time.Time `bson:"uploadDate"`
+		Name       string    `bson:"filename"`
+		Metadata   bson.Raw  `bson:"metadata"`
+	}
+	if err := b.files.scope.codec.unmarshal(doc, &f); err != nil {
+		return nil, fmt.Errorf("mongo: the document of the file: %w", err)
+	}
+	return (*GridFSFile)(&f), nil
 }
 
 // GetFile returns the description of the file.
