@@ -412,6 +412,28 @@ func TestTheDescriptionOfAFileIsDecodedWithTheOptionsOfTheClient(t *testing.T) {
 	})
 }
 
+// With the official driver FileID is used when chunks are sent, and at the end: a file that gets another one in between is lost.
+func TestTheFileIDCanBeChangedBeforeTheFirstByte(t *testing.T) {
+	for _, length := range []int{0, 9} {
+		in(t, nil, func(w *world) {
+			b := w.bucket()
+			u, err := b.OpenUploadStream(w.ctx, "f")
+			w.must(err)
+			u.FileID = make(chan int)
+			_, writeErr := u.Write(contentOf(length))
+			if closeErr := u.Close(); writeErr == nil || closeErr == nil {
+				t.Errorf("Write: %v; Close: %v", writeErr, closeErr)
+			}
+			u.FileID = "x"
+			_, err = u.Write(contentOf(length))
+			w.must(err)
+			u.FileID = "y"
+			w.must(u.Close())
+			w.holds(b, map[int]string{0: "y", 9: "x"}[length], contentOf(length))
+		})
+	}
+}
+
 func TestUploadsAtTheSameTimeMakeTheIndexesOnce(t *testing.T) {
 	in(t, nil, func(w *world) {
 		b := w.bucket()

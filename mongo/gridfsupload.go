@@ -14,7 +14,7 @@ import (
 
 // GridFSUploadStream writes a file of GridFS. The file is there after Close, which must be called. It is not safe for concurrent use.
 type GridFSUploadStream struct {
-	// FileID is the _id of the file.
+	// FileID is the _id of the file. It may be changed until the first byte is written.
 	FileID any
 
 	bucket   *GridFSBucket
@@ -51,7 +51,7 @@ func (b *GridFSBucket) OpenUploadStreamWithID(
 	if u.chunks.size, err = b.sizeOfChunks(o.ChunkSizeBytes); err != nil {
 		return nil, err
 	}
-	if u.id, err = b.idOf(fileID); err != nil {
+	if err := u.takeID(); err != nil {
 		return nil, err
 	}
 	if o.Metadata != nil {
@@ -66,13 +66,28 @@ func (b *GridFSBucket) OpenUploadStreamWithID(
 		u.cancel()
 		return nil, err
 	}
-	u.chunks.fileID = wire.AppendValue(nil, "files_id", u.id.Type, u.id.Value)
 	return u, nil
+}
+
+// takeID takes the _id from FileID, unless a chunk has it already.
+func (u *GridFSUploadStream) takeID() error {
+	if len(u.chunks.ids) > 0 {
+		return nil
+	}
+	id, err := u.bucket.idOf(u.FileID)
+	if err != nil {
+		return err
+	}
+	u.id, u.chunks.fileID = id, wire.AppendValue(nil, "files_id", id.Type, id.Value)
+	return nil
 }
 
 // Write implements [io.Writer]. It sends chunks when some MiB of them are complete.
 func (u *GridFSUploadStream) Write(p []byte) (int, error) {
 	if err := u.unusable(); err != nil {
+		return 0, err
+	}
+	if err := u.takeID(); err != nil {
 		return 0, err
 	}
 	written := 0
@@ -139,6 +154,9 @@ func (u *GridFSUploadStream) send() error {
 // there is a file: [GridFSUploadStream.Abort] deletes both.
 func (u *GridFSUploadStream) Close() error {
 	if err := u.unusable(); err != nil {
+		return err
+	}
+	if err := u.takeID(); err != nil {
 		return err
 	}
 	u.chunks.finish()
