@@ -494,3 +494,39 @@ func TestTwoDownloadsOnOneConnection(t *testing.T) {
 		})
 	}
 }
+
+// A download that ends during a getMore has given its memory to the connection, which still waits for the reply.
+func TestADownloadThatEndsGivesItsMemoryAwayOnce(t *testing.T) {
+	content, other := contentOf(18<<20), bytes.Repeat([]byte{0x55}, 18<<20)
+	in(t, nil, func(w *world) {
+		b := w.coll.Database().GridFSBucket()
+		for id, content := range map[string][]byte{"x": content, "y": other} {
+			w.must(b.UploadFromStreamWithID(w.ctx, id, "f", bytes.NewReader(content)))
+		}
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		down, err := b.OpenDownloadStream(ctx, "x")
+		w.must(err)
+		w.script("getMore", mongotest.Fault{Delay: 2 * time.Second})
+		if _, err := io.Copy(io.Discard, down); !mongo.IsTimeout(err) {
+			t.Errorf("the download ended with %v", err)
+		}
+		w.must(down.Close())
+		w.pass(2 * time.Second) // the reply has come
+		first, err := b.OpenDownloadStream(w.ctx, "x")
+		w.must(err)
+		second, err := b.OpenDownloadStream(w.ctx, "y")
+		w.must(err)
+		for at := 0; at < len(content); at += 1 << 20 {
+			for _, d := range []struct {
+				stream  *mongo.GridFSDownloadStream
+				content []byte
+			}{{first, content}, {second, other}} {
+				piece := make([]byte, 1<<20)
+				if _, err := io.ReadFull(d.stream, piece); err != nil || !bytes.Equal(piece, d.content[at:at+len(piece)]) {
+					t.Fatalf("other bytes at %d, %v", at, err)
+				}
+			}
+		}
+	})
+}
