@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// The field Internal of the official options structs, and the field Custom of ClientOptions, are structs with one map, to which the
-// official driver's package xoptions adds values. MongoDB's own tools use it.
+// The field Internal of the official options structs, and the field Custom of ClientOptions, are structs with one pointer to a map, to
+// which the official driver's package xoptions adds values. MongoDB's own tools use it.
 const (
 	internalField = "Internal"
 	customField   = "Custom"
@@ -28,12 +28,15 @@ var internalKinds = map[string]reflect.Type{
 // Only a package inside the official module can read them in another way.
 func internalValues(field reflect.Value) (values map[string]any, ok bool) {
 	t := field.Type()
-	if t.Kind() != reflect.Struct || t.NumField() != 1 || t.Field(0).Type != reflect.TypeFor[map[string]any]() {
+	if t.Kind() != reflect.Struct || t.NumField() != 1 || t.Field(0).Type != reflect.TypeFor[*map[string]any]() {
 		return nil, false
 	}
 	own := reflect.New(t)
 	own.Elem().Set(field)
-	return *(*map[string]any)(unsafe.Pointer(own.Pointer())), true //nolint:gosec // the struct is this one field
+	if given := *(**map[string]any)(unsafe.Pointer(own.Pointer())); given != nil { //nolint:gosec // the struct is this one field
+		values = *given
+	}
+	return values, true
 }
 
 // refusedInternal returns the name of a value of the field that is not supported, "" if there is none.

@@ -41,22 +41,26 @@ func TestANewFieldOfANestedStructIsRefused(t *testing.T) {
 
 // The values of a field Internal are supported one by one.
 func TestAnInternalOptionThatIsNotSupportedIsRefusedByItsName(t *testing.T) {
-	type internal struct{ values map[string]any }
+	type internal struct{ values *map[string]any }
 	type some struct{ Internal internal }
 	for _, c := range []struct {
-		given some
+		given map[string]any
 		want  string
 	}{
-		{some{}, ""},
-		{some{internal{map[string]any{"rawData": true}}}, ""},
-		{some{internal{map[string]any{"addCommandFields": bson.D{}}}}, ""},
-		{some{internal{map[string]any{"rawData": nil}}}, "mongo: option some.rawData is not supported by Holdfast"},
-		{some{internal{map[string]any{"newer": true}}}, "mongo: option some.newer is not supported by Holdfast"},
-		{some{internal{map[string]any{"addCommandFields": 1}}}, "mongo: option some.addCommandFields is not supported by Holdfast"},
-		{some{internal{map[string]any{"rawData": "yes"}}}, "mongo: option some.rawData is not supported by Holdfast"},
+		{nil, ""},
+		{map[string]any{"rawData": true}, ""},
+		{map[string]any{"addCommandFields": bson.D{}}, ""},
+		{map[string]any{"rawData": nil}, "mongo: option some.rawData is not supported by Holdfast"},
+		{map[string]any{"newer": true}, "mongo: option some.newer is not supported by Holdfast"},
+		{map[string]any{"addCommandFields": 1}, "mongo: option some.addCommandFields is not supported by Holdfast"},
+		{map[string]any{"rawData": "yes"}, "mongo: option some.rawData is not supported by Holdfast"},
 	} {
+		var o some
+		if c.given != nil {
+			o.Internal.values = &c.given
+		}
 		got := ""
-		if err := supported("Internal").check("some", &c.given); err != nil {
+		if err := supported("Internal").check("some", &o); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -65,8 +69,8 @@ func TestAnInternalOptionThatIsNotSupportedIsRefusedByItsName(t *testing.T) {
 		if got != "" {
 			continue
 		}
-		raw := rawDataOf([]options.Lister[some]{nil}, c.given)
-		if on := raw != nil && *raw; on != (c.given.Internal.values["rawData"] == true) {
+		raw := rawDataOf([]options.Lister[some]{nil}, o)
+		if on := raw != nil && *raw; on != (c.given["rawData"] == true) {
 			t.Errorf("rawData of %v is %t", c.given, on)
 		}
 	}
