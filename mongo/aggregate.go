@@ -27,7 +27,7 @@ type aggregation struct {
 	stages     stages
 	batchSize  *int32
 	extras     []byte
-	rawData    *bool
+	ending     ending
 }
 
 func (a *aggregation) elements() []byte {
@@ -68,8 +68,8 @@ func (coll *Collection) Aggregate(
 	if err != nil {
 		return nil, err
 	}
-	a := &aggregation{db: coll.db, collection: coll.name, scope: &coll.scope, rawData: rawDataOf(opts, o)}
-	return a.run(ctx, pipeline, &o)
+	a := &aggregation{db: coll.db, collection: coll.name, scope: &coll.scope}
+	return a.run(ctx, pipeline, &o, internalsOf(opts, o))
 }
 
 // Aggregate runs a pipeline on the database. Its first stage makes the documents, for example $currentOp. Otherwise it is
@@ -81,16 +81,16 @@ func (db *Database) Aggregate(
 	if err != nil {
 		return nil, err
 	}
-	a := &aggregation{db: db, onDatabase: true, scope: &db.scope, rawData: rawDataOf(opts, o)}
-	return a.run(ctx, pipeline, &o)
+	a := &aggregation{db: db, onDatabase: true, scope: &db.scope}
+	return a.run(ctx, pipeline, &o, internalsOf(opts, o))
 }
 
-func (a *aggregation) run(ctx context.Context, pipeline any, o *options.AggregateOptions) (*Cursor, error) {
+func (a *aggregation) run(ctx context.Context, pipeline any, o *options.AggregateOptions, internal internals) (*Cursor, error) {
 	var err error
 	if a.stages, err = a.scope.codec.pipeline(pipeline); err != nil {
 		return nil, err
 	}
-	if err := a.set(o); err != nil {
+	if err := a.set(o, internal); err != nil {
 		return nil, err
 	}
 	cursor := newCursor(ctx, a.db, a.collection, *a.scope)
@@ -100,7 +100,7 @@ func (a *aggregation) run(ctx context.Context, pipeline any, o *options.Aggregat
 		cursor.SetMaxAwaitTime(valueOr(o.MaxAwaitTime, 0))
 	}
 	var op operation.Operation
-	a.describe(&op, &plainCommand{elements: a.elements(), rawData: a.rawData, accept: func(reply *operation.Reply) error {
+	a.describe(&op, &plainCommand{elements: a.elements(), ending: a.ending, accept: func(reply *operation.Reply) error {
 		err := cursor.accept(reply)
 		if e := writeConcernError(reply.WriteConcernError); err == nil && e != nil {
 			return *e // the official driver's type, of this operation only
@@ -115,7 +115,7 @@ func (a *aggregation) run(ctx context.Context, pipeline any, o *options.Aggregat
 }
 
 // set checks and encodes the options.
-func (a *aggregation) set(o *options.AggregateOptions) error {
+func (a *aggregation) set(o *options.AggregateOptions, internal internals) error {
 	switch writes := a.stages.writes(); {
 	case writes && a.scope.writeRefused != nil:
 		return a.scope.writeRefused
@@ -136,7 +136,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	x.hint(o.Hint)
 	x.document("let", o.Let)
 	x.custom(o.Custom) //nolint:staticcheck // deprecated, but supported while it exists
-	a.extras = x.b
+	a.extras, a.ending = x.b, x.ending(internal)
 	return x.err
 }
 

@@ -27,8 +27,8 @@ type batches struct {
 	statements []statement
 	list       *[]statement // the recycled memory of statements
 	ordered    bool
-	extras     map[string][]byte // by the command's name
-	rawData    *bool
+	extras     map[string][]byte          // by the command's name
+	ending     ending                     // of all of them
 	logID      int64                      // the operationId of the log, 0 before the first command
 	request    func(model int) WriteModel // for the errors
 
@@ -92,11 +92,11 @@ func (b *batches) encodeExtras(given writeExtras) error {
 		if _, ok := b.extras[name]; ok {
 			continue
 		}
-		encoded, err := given.encode(b.coll.scope.codec, name)
+		encoded, end, err := given.encode(b.coll.scope.codec, name)
 		if err != nil {
 			return err
 		}
-		b.extras[name] = encoded
+		b.extras[name], b.ending = encoded, end
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (b *batches) tooLarge(i, limit int) (tooLarge, bool) {
 // next returns the end of the command that begins with statement first: of the largest command within the limits.
 func (b *batches) next(first int, l limits) int {
 	kind, start, end := b.statements[first].kind, b.start(first), first+1
-	room := l.bytes - messageMargin - len(b.extras[kind.command])
+	room := l.bytes - messageMargin - len(b.extras[kind.command]) - len(b.ending.added)
 	for end < len(b.statements) && b.statements[end].kind == kind && end-first < l.count && b.statements[end].end-start <= room {
 		if _, is := b.tooLarge(end, l.document); is {
 			break
@@ -188,7 +188,7 @@ func (b *batches) command(first, end int) *batchCommand {
 	s := &b.statements[first]
 	c := &batchCommand{batches: b, first: first, writeCommand: writeCommand{
 		coll: b.coll, kind: s.kind, statements: b.scratch.b[b.start(first):b.start(end)], unordered: !b.ordered,
-		extras: b.extras[s.kind.command], rawData: b.rawData,
+		extras: b.extras[s.kind.command], ending: b.ending,
 	}}
 	for i := first; i < end && c.hint == nil; i++ {
 		c.hint = b.statements[i].hint

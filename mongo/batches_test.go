@@ -67,7 +67,7 @@ func TestTheLabelsOfAllCommandsAreInTheError(t *testing.T) {
 func TestTheOptionalFieldsTakeRoomFromTheStatements(t *testing.T) {
 	b := twoStatements(t.Context())
 	b.statements[0].end, b.statements[1].end = 100, 200
-	b.extras["update"] = make([]byte, 5000)
+	b.extras["update"], b.ending.added = make([]byte, 4000), make([]byte, 1000)
 	l := limits{bytes: messageMargin + 5000 + 200, count: 10, document: 1000}
 	if end := b.next(0, l); end != 2 {
 		t.Errorf("a command with room for two statements has %d", end)

@@ -39,12 +39,10 @@ func (coll *Collection) BulkWrite(
 	if err := b.addModels(models, kinds); err != nil {
 		return nothing, err
 	}
-	internal := internalsOf(opts, o)
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: internal.added}
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, internals: internalsOf(opts, o)}
 	if err := b.encodeExtras(given); err != nil {
 		return nothing, err
 	}
-	b.rawData = internal.rawData
 	b.request = func(i int) WriteModel { return models[i] }
 	err = b.run(ctx)
 	return &b.total, err

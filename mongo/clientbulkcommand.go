@@ -36,7 +36,7 @@ func (b *clientBulk) command(first, end int) *clientBulkCommand {
 		if !known {
 			index = len(indexes)
 			indexes[op.namespace] = index
-			c.nsInfo = append(c.nsInfo, namespaceInfo(b.namespaces[op.namespace])...)
+			c.nsInfo = append(c.nsInfo, b.namespaces[op.namespace].info()...)
 		}
 		b.setNamespace(i, index)
 		c.multi = c.multi || op.multi
@@ -73,7 +73,7 @@ func (c *clientBulkCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byt
 	b = wire.AppendInt32(b, "bulkWrite", 1)
 	b = wire.AppendBool(b, "errorsOnly", !c.bulk.result.HasVerboseResults)
 	b = wire.AppendBool(b, "ordered", c.bulk.ordered)
-	return appendRawData(append(b, c.bulk.extras...), c.bulk.rawData, attempt), nil
+	return c.bulk.ending.appendTo(append(b, c.bulk.extras...), attempt), nil
 }
 
 func (c *clientBulkCommand) AppendSequences(b []byte) []byte {

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -16,20 +18,46 @@ type clientOp struct {
 	id        any // of an insert
 }
 
-// addWrites encodes the models of a Client.BulkWrite.
-func (b *clientBulk) addWrites(writes []ClientBulkWrite) error {
+// namespace is an element of the field nsInfo: a collection, or with a UUID that collection only.
+type namespace struct {
+	database, collection string
+	pinned               bool // it has a UUID, which may be empty
+	uuid                 string
+}
+
+// namespaceOf returns the namespace of a write. uuid is nil if it has none.
+func namespaceOf(w *ClientBulkWrite, uuid []byte) namespace {
+	return namespace{w.Database, w.Collection, uuid != nil, string(uuid)}
+}
+
+// info returns the element. A server refuses a UUID of another length than 16 bytes.
+func (n namespace) info() []byte {
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.AppendString(doc, "ns", n.database+"."+n.collection)
+	if n.pinned {
+		doc = wire.AppendBinary(doc, "collectionUUID", bson.TypeBinaryUUID, []byte(n.uuid))
+	}
+	return wire.EndDocument(doc, at)
+}
+
+// addWrites encodes the models of a Client.BulkWrite. uuids is nil, or has the UUID of each write's collection.
+func (b *clientBulk) addWrites(writes []ClientBulkWrite, uuids [][]byte) error {
 	b.ops = make([]clientOp, 0, len(writes))
-	indexes := make(map[string]int)
+	indexes := make(map[namespace]int)
 	for i, w := range writes {
 		if isNil(w.Model) {
 			return fmt.Errorf("error from model at index %d: %w", i, ErrNilDocument)
 		}
-		namespace := w.Database + "." + w.Collection
-		index, known := indexes[namespace]
+		var uuid []byte
+		if uuids != nil {
+			uuid = uuids[i]
+		}
+		n := namespaceOf(&w, uuid)
+		index, known := indexes[n]
 		if !known {
 			index = len(b.namespaces)
-			indexes[namespace] = index
-			b.namespaces = append(b.namespaces, namespace)
+			indexes[n] = index
+			b.namespaces = append(b.namespaces, n)
 		}
 		op := clientOp{namespace: index}
 		if err := b.appendModel(&op, w.Model); err != nil {
@@ -119,10 +147,4 @@ func (b *clientBulk) start(i int) int {
 		return 0
 	}
 	return b.ops[i-1].end
-}
-
-// namespaceInfo returns the element of the field nsInfo for a namespace.
-func namespaceInfo(namespace string) []byte {
-	at, doc := wire.BeginDocument(nil)
-	return wire.EndDocument(wire.AppendString(doc, "ns", namespace), at)
 }

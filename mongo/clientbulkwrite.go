@@ -30,22 +30,23 @@ func (c *Client) BulkWrite(
 	if err != nil {
 		return ifRefused(err, &ClientBulkWriteResult{}), err
 	}
-	if err := checkWrites(writes); err != nil {
+	internal := internalsOf(opts, o)
+	if err := checkWrites(writes, internal.uuids); err != nil {
 		return nil, err
 	}
-	b, err := c.newClientBulk(ctx, &o)
+	b, err := c.newClientBulk(ctx, &o, internal)
 	if err != nil {
 		return nil, err
 	}
 	defer b.scratch.release()
-	if err := b.addWrites(writes); err != nil {
+	if err := b.addWrites(writes, internal.uuids); err != nil {
 		return &b.result, err
 	}
 	return &b.result, b.run(ctx)
 }
 
-// checkWrites refuses an empty list, and a database name with a dot, which would be a wrong namespace.
-func checkWrites(writes []ClientBulkWrite) error {
+// checkWrites refuses an empty list, a database name with a dot, which would be a wrong namespace, and another number of UUIDs.
+func checkWrites(writes []ClientBulkWrite, uuids [][]byte) error {
 	if len(writes) == 0 {
 		return fmt.Errorf("invalid writes: %w", ErrEmptySlice)
 	}
@@ -53,6 +54,9 @@ func checkWrites(writes []ClientBulkWrite) error {
 		if strings.Contains(w.Database, ".") {
 			return fmt.Errorf("invalid database name %q in write %d: database names cannot contain '.'", w.Database, i)
 		}
+	}
+	if uuids != nil && len(uuids) != len(writes) {
+		return fmt.Errorf("invalid %s: %d UUIDs for %d writes", uuidsKey, len(uuids), len(writes))
 	}
 	return nil
 }
@@ -62,10 +66,10 @@ type clientBulk struct {
 	coll       *Collection // the namespace of the results
 	scratch    *scratch
 	ops        []clientOp
-	namespaces []string
+	namespaces []namespace
 	ordered    bool
 	extras     []byte
-	rawData    *bool
+	ending     ending
 	logID      int64 // the operationId of the log, 0 before the first command
 
 	done          int // ops in the commands that were run, and ops that were refused before
@@ -80,7 +84,7 @@ type clientBulk struct {
 // resultsCollection is the collection in the namespace of the cursor that the command bulkWrite returns.
 const resultsCollection = "$cmd.bulkWrite"
 
-func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOptions) (*clientBulk, error) {
+func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOptions, internal internals) (*clientBulk, error) {
 	coll := c.Database("admin").Collection(resultsCollection)
 	if o.WriteConcern != nil {
 		if s := SessionFromContext(ctx); s != nil && s.TransactionRunning() {
@@ -104,11 +108,9 @@ func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOp
 	case b.result.HasVerboseResults:
 		return nil, errors.New("cannot request unacknowledged write concern and verbose results")
 	}
-	internal := internalsIn(*o)
-	b.rawData = internal.rawData
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, added: internal.added}
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let, internals: internal}
 	var err error
-	b.extras, err = given.encode(coll.scope.codec, updateOneKind.command)
+	b.extras, b.ending, err = given.encode(coll.scope.codec, updateOneKind.command)
 	return b, err
 }
 
@@ -164,7 +166,7 @@ const (
 // next returns the end of the command that begins with op first: of the largest command within the limits. It is first
 // if this op is too large.
 func (b *clientBulk) next(first int, l limits) int {
-	room := l.bytes - bulkOverhead - bulkBase - len(b.extras)
+	room := l.bytes - bulkOverhead - bulkBase - len(b.extras) - len(b.ending.added)
 	known := map[int]bool{}
 	end := first
 	for ; end < len(b.ops) && end-first < l.count; end++ {
@@ -174,7 +176,7 @@ func (b *clientBulk) next(first int, l limits) int {
 			break
 		}
 		if !known[op.namespace] {
-			size += len(namespaceInfo(b.namespaces[op.namespace]))
+			size += len(b.namespaces[op.namespace].info())
 		}
 		if room -= size; room < 0 {
 			break
@@ -190,7 +192,7 @@ func (b *clientBulk) failTooLarge(i int, l limits) {
 	e := tooLarge{subject: fmt.Sprintf("the %s of model %d", b.ops[i].verb, i), size: size, limit: l.document}.writeError()
 	if size <= l.document+messageMargin {
 		e.Message = fmt.Sprintf("the %s of model %d has %d bytes and its namespace %d: more than the server's maxMessageSizeBytes of %d permits",
-			b.ops[i].verb, i, size, len(b.namespaces[b.ops[i].namespace]), l.bytes)
+			b.ops[i].verb, i, size, len(b.namespaces[b.ops[i].namespace].info()), l.bytes)
 	}
 	b.fail(i, e)
 }

@@ -70,17 +70,22 @@ func (coll *Collection) write(op *operation.Operation, name string, cmd operatio
 	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
 
-var dropFields = supported()
+var dropFields = supported("Internal")
 
 const codeNamespaceNotFound = 26
 
 // Drop drops the collection. If it does not exist, Drop returns nil. Drop is retried for overload only.
 func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options.DropCollectionOptions]) error {
-	if _, err := writeArguments(coll, dropFields, opts); err != nil {
+	o, err := writeArguments(coll, dropFields, opts)
+	if err != nil {
 		return err
 	}
-	cmd := &plainCommand{elements: wire.AppendString(nil, "drop", coll.name)}
-	err := coll.db.define(ctx, "drop", coll.scope.writeConcern, cmd)
+	x := extras{b: wire.AppendString(nil, "drop", coll.name)}
+	end := x.ending(internalsOf(opts, o))
+	if x.err != nil {
+		return x.err
+	}
+	err = coll.db.define(ctx, "drop", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
 	if isNamespaceNotFound(err) {
 		return nil
 	}

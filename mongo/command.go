@@ -14,9 +14,9 @@ type plainCommand struct {
 	elements []byte                             // the name first
 	accept   func(reply *operation.Reply) error // nil if the reply has no result
 	// needs is the name of an option that needs a server of wire version since. Empty means that there is none.
-	needs   string
-	since   int32
-	rawData *bool
+	needs  string
+	since  int32
+	ending ending
 }
 
 func (c *plainCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
@@ -24,7 +24,7 @@ func (c *plainCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, er
 		return nil, fmt.Errorf("mongo: %s needs a server of wire version %d, this one has %d",
 			c.needs, c.since, attempt.Server.MaxWireVersion)
 	}
-	return appendRawData(append(b, c.elements...), c.rawData, attempt), nil
+	return c.ending.appendTo(append(b, c.elements...), attempt), nil
 }
 
 func (c *plainCommand) Accept(reply *operation.Reply) error {

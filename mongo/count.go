@@ -35,12 +35,13 @@ func (coll *Collection) CountDocuments(
 	x.collation(o.Collation)
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
+	a.ending = x.ending(internalsOf(opts, o))
 	if a.extras = x.b; x.err != nil {
 		return 0, x.err
 	}
 	n := int64(0)
 	var op operation.Operation
-	a.describe(&op, &plainCommand{elements: a.elements(), rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
+	a.describe(&op, &plainCommand{elements: a.elements(), ending: a.ending, accept: func(reply *operation.Reply) error {
 		n, err = countIn(reply)
 		return err
 	}})
@@ -105,12 +106,13 @@ func (coll *Collection) EstimatedDocumentCount(
 	}
 	x := extras{b: wire.AppendString(nil, "count", coll.name), codec: coll.scope.codec}
 	x.value("comment", o.Comment)
+	end := x.ending(internalsOf(opts, o))
 	if x.err != nil {
 		return 0, x.err
 	}
 	n := int64(0)
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "count", &plainCommand{elements: x.b, rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, "count", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
 		n = reply.N
 		return nil
 	}})

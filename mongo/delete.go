@@ -21,7 +21,7 @@ type deleteArguments struct {
 	comment   any
 	hint      any
 	let       any
-	rawData   *bool
+	internals internals
 }
 
 // DeleteOne deletes one document that matches the filter. It is a retryable write. After a WriteConcernError it
@@ -34,7 +34,7 @@ func (coll *Collection) DeleteOne(
 		return nil, err
 	}
 	return coll.delete(ctx, &deleteArguments{
-		filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, rawData: rawDataOf(opts, o),
+		filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, internals: internalsOf(opts, o),
 	})
 }
 
@@ -49,7 +49,7 @@ func (coll *Collection) DeleteMany(
 	}
 	return coll.delete(ctx, &deleteArguments{
 		filter: filter, multi: true, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let,
-		rawData: rawDataOf(opts, o),
+		internals: internalsOf(opts, o),
 	})
 }
 
@@ -64,11 +64,11 @@ func (coll *Collection) delete(ctx context.Context, a *deleteArguments) (*Delete
 		kind = deleteManyKind
 	}
 	cmd := &statementCommand{writeCommand: writeCommand{
-		coll: coll, kind: kind, statements: s.b, hint: a.hint, rawData: a.rawData,
+		coll: coll, kind: kind, statements: s.b, hint: a.hint,
 	}}
-	given := writeExtras{comment: a.comment, let: a.let}
+	given := writeExtras{comment: a.comment, let: a.let, internals: a.internals}
 	var err error
-	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
+	if cmd.extras, cmd.ending, err = given.encode(coll.scope.codec, kind.command); err != nil {
 		return nil, err
 	}
 	return cmd.deleteResult(ctx)

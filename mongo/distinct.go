@@ -45,12 +45,13 @@ func (coll *Collection) distinct(
 	x.collation(o.Collation)
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
+	end := x.ending(internalsOf(opts, o))
 	if x.err != nil {
 		return nil, x.err
 	}
 	var values bson.RawArray
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "distinct", &plainCommand{elements: x.b, rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, "distinct", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
 		values, err = distinctIn(reply)
 		return err
 	}})

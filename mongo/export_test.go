@@ -48,7 +48,7 @@ func SupportedOptions() []OptionsRow {
 		row[options.FindOneAndDeleteOptions](findOneAndDeleteFields),
 		row[options.SessionOptions](sessionFields),
 		row[options.TransactionOptions](transactionFields),
-		row[options.DropCollectionOptions](dropFields, "EncryptedFields", "Internal"),
+		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 		row[options.AggregateOptions](aggregateFields),
 		row[options.CountOptions](countFields),
 		row[options.EstimatedDocumentCountOptions](estimateCountFields),

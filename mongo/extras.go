@@ -46,19 +46,6 @@ func (x *extras) document(key string, v any) {
 	x.b = wire.AppendDocument(x.b, key, doc)
 }
 
-// elements writes the elements of d.
-func (x *extras) elements(d bson.D) {
-	if x.err != nil || len(d) == 0 {
-		return
-	}
-	doc, err := bson.Marshal(d)
-	if err != nil {
-		x.err = inField(addFieldsKey, d, err)
-		return
-	}
-	x.b = append(x.b, doc[4:len(doc)-1]...)
-}
-
 // inField adds the name of the field to the error of its value v. A MarshalError keeps its type, because programs switch
 // on it.
 func inField(name string, v any, err error) error {

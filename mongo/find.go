@@ -26,10 +26,10 @@ var (
 
 // findCommand is a find command. Its result is one document or the first batch of a cursor.
 type findCommand struct {
-	coll    *Collection
-	filter  []byte
-	extras  []byte
-	rawData *bool
+	coll   *Collection
+	filter []byte
+	extras []byte
+	ending ending
 
 	cursor *Cursor  // nil for FindOne
 	first  bson.Raw // the document of FindOne
@@ -44,7 +44,7 @@ func (c *findCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, err
 		b = wire.AppendInt64(b, "limit", 1)
 		b = wire.AppendBool(b, "singleBatch", true)
 	}
-	return appendRawData(append(b, c.extras...), c.rawData, attempt), nil
+	return c.ending.appendTo(append(b, c.extras...), attempt), nil
 }
 
 func (c *findCommand) Accept(reply *operation.Reply) error {
@@ -82,10 +82,11 @@ func (coll *Collection) findOne(
 	cmd := findCommands.Get().(*findCommand)
 	cmd.coll = coll
 	if len(opts) > 0 {
-		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
-			return nil, err
+		x := findOneExtras(coll.scope.codec, &o)
+		cmd.ending = x.ending(internalsOf(opts, o))
+		if cmd.extras = x.b; x.err != nil {
+			return nil, x.err
 		}
-		cmd.rawData = rawDataOf(opts, o)
 	}
 	s := newScratch()
 	defer s.release()
@@ -105,7 +106,7 @@ func (coll *Collection) findOne(
 // findCommands recycles the commands of FindOne that succeeded. An error may still refer to its command.
 var findCommands = sync.Pool{New: func() any { return new(findCommand) }}
 
-func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
+func findOneExtras(codec codec, o *options.FindOneOptions) extras {
 	x := extras{codec: codec}
 	x.boolean("allowPartialResults", o.AllowPartialResults)
 	x.collation(o.Collation)
@@ -119,7 +120,7 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	x.boolean("showRecordId", o.ShowRecordID)
 	x.int64("skip", o.Skip)
 	x.orderedDocument("sort", o.Sort)
-	return x.b, x.err
+	return x
 }
 
 // Find returns a cursor for the documents that match the filter. The caller must close the cursor, or iterate to its
@@ -149,12 +150,14 @@ func (coll *Collection) find(
 	}
 	s := newScratch()
 	defer s.release()
-	cmd := &findCommand{coll: coll, rawData: rawDataOf(opts, o)}
+	cmd := &findCommand{coll: coll}
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
-	if cmd.extras, err = findExtras(coll.scope.codec, &o); err != nil {
-		return nil, err
+	x := findExtras(coll.scope.codec, &o)
+	cmd.ending = x.ending(internalsOf(opts, o))
+	if cmd.extras = x.b; x.err != nil {
+		return nil, x.err
 	}
 	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
 	cmd.op.OwnTimeLimit = !awaits && !use.limited // the server applies maxTimeMS to the whole life of a cursor that does not await data
@@ -183,22 +186,18 @@ func (c *Cursor) tail(o *options.FindOptions) {
 	}
 }
 
-func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
-	b, err := findOneExtras(codec, &options.FindOneOptions{
+func findExtras(codec codec, o *options.FindOptions) extras {
+	x := findOneExtras(codec, &options.FindOneOptions{
 		AllowPartialResults: o.AllowPartialResults, Collation: o.Collation, Comment: o.Comment, Hint: o.Hint, Max: o.Max,
 		Min: o.Min, Projection: o.Projection, ReturnKey: o.ReturnKey, ShowRecordID: o.ShowRecordID, Skip: o.Skip,
 		Sort: o.Sort, OplogReplay: o.OplogReplay,
 	})
-	if err != nil {
-		return nil, err
-	}
-	x := extras{b: b, codec: codec}
 	x.boolean("allowDiskUse", o.AllowDiskUse)
 	x.document("let", o.Let)
 	x.boolean("noCursorTimeout", o.NoCursorTimeout)
 	if o.BatchSize != nil {
 		if *o.BatchSize < 0 {
-			return nil, negativeBatchSize("FindOptions", *o.BatchSize)
+			x.err = cmp.Or(x.err, negativeBatchSize("FindOptions", *o.BatchSize))
 		}
 		x.b = wire.AppendInt32(x.b, "batchSize", firstBatchSize(o))
 	}
@@ -210,7 +209,7 @@ func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 			x.b = wire.AppendBool(x.b, "singleBatch", true)
 		}
 	}
-	return x.b, x.err
+	return x
 }
 
 // cursorType writes the fields that make a cursor tailable.

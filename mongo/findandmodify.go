@@ -25,7 +25,7 @@ type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
 	hint     any
-	rawData  *bool
+	ending   ending
 	result   *SingleResult
 }
 
@@ -34,7 +34,7 @@ func (c *findAndModifyCommand) AppendTo(b []byte, attempt operation.Attempt) ([]
 		return nil, err
 	}
 	b = wire.AppendString(b, "findAndModify", c.coll.name)
-	return appendRawData(append(b, c.elements...), c.rawData, attempt), nil
+	return c.ending.appendTo(append(b, c.elements...), attempt), nil
 }
 
 func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
@@ -110,24 +110,25 @@ func (coll *Collection) findAndModify(ctx context.Context, refused error, a *fin
 	}
 	s := newScratch()
 	defer s.release()
-	if result.err = coll.appendFindAndModify(s, a); result.err != nil {
+	cmd := &findAndModifyCommand{coll: coll, hint: a.hint, result: result}
+	if cmd.ending, result.err = coll.appendFindAndModify(s, a); result.err != nil {
 		return result
 	}
-	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: a.hint, rawData: a.rawData, result: result}
+	cmd.elements = s.b
 	var op operation.Operation
 	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }
 
-func (coll *Collection) appendFindAndModify(s *scratch, a *findAndModifyArguments) error {
+func (coll *Collection) appendFindAndModify(s *scratch, a *findAndModifyArguments) (ending, error) {
 	if err := coll.appendNamed(s, "query", a.filter); err != nil {
-		return err
+		return ending{}, err
 	}
 	if a.remove {
 		s.b = wire.AppendBool(s.b, "remove", true)
 	} else if err := coll.appendChange(s, "update", &a.updateArguments); err != nil {
-		return err
+		return ending{}, err
 	}
 	x := extras{b: s.b, codec: coll.scope.codec}
 	x.array("arrayFilters", a.arrayFilters)
@@ -142,7 +143,7 @@ func (coll *Collection) appendFindAndModify(s *scratch, a *findAndModifyArgument
 	if a.returns != nil {
 		x.b = wire.AppendBool(x.b, "new", *a.returns == options.After)
 	}
-	x.elements(a.added)
+	end := x.ending(a.internals)
 	s.b = x.b
-	return x.err
+	return end, x.err
 }

@@ -53,7 +53,7 @@ func (iv IndexView) CreateMany(
 		}
 	}
 	x.b = wire.EndDocument(x.b, at)
-	cmd := &plainCommand{rawData: rawDataOf(opts, o)}
+	cmd := &plainCommand{ending: x.ending(internalsOf(opts, o))}
 	if o.CommitQuorum != nil {
 		cmd.needs, cmd.since = "CreateIndexesOptions.CommitQuorum", 9 // MongoDB 4.4
 		x.value("commitQuorum", o.CommitQuorum)
@@ -105,10 +105,11 @@ func (iv IndexView) drop(ctx context.Context, index any, opts []options.Lister[o
 	}
 	x := extras{b: wire.AppendString(nil, "dropIndexes", coll.name)}
 	x.value("index", index)
+	end := x.ending(internalsOf(opts, o))
 	if x.err != nil {
 		return x.err
 	}
-	return coll.db.define(ctx, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b, rawData: rawDataOf(opts, o)})
+	return coll.db.define(ctx, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
 }
 
 // List returns a cursor for the descriptions of the collection's indexes. If the collection does not exist, there are
@@ -121,10 +122,11 @@ func (iv IndexView) List(ctx context.Context, opts ...options.Lister[options.Lis
 	}
 	x := extras{b: wire.AppendString(nil, "listIndexes", coll.name)}
 	x.cursor("ListIndexesOptions", o.BatchSize)
+	end := x.ending(internalsOf(opts, o))
 	if x.err != nil {
 		return nil, x.err
 	}
-	cursor, err := coll.db.openList(ctx, "listIndexes", coll.scope, &plainCommand{elements: x.b, rawData: rawDataOf(opts, o)}, o.BatchSize)
+	cursor, err := coll.db.openList(ctx, "listIndexes", coll.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
 	if isNamespaceNotFound(err) {
 		return NewCursorFromDocuments(nil, nil, coll.scope.codec.registry)
 	}

@@ -45,10 +45,9 @@ func (coll *Collection) InsertOne(
 		return nil, err
 	}
 	cmd := insertCommands.Get().(*insertCommand)
-	internal := internalsOf(opts, o)
-	cmd.coll, cmd.kind, cmd.statements, cmd.rawData = coll, insertKind, s.b, internal.rawData
-	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: internal.added}
-	if cmd.extras, err = given.encode(coll.scope.codec, insertKind.command); err != nil {
+	cmd.coll, cmd.kind, cmd.statements = coll, insertKind, s.b
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, internals: internalsOf(opts, o)}
+	if cmd.extras, cmd.ending, err = given.encode(coll.scope.codec, insertKind.command); err != nil {
 		return nil, err
 	}
 	// The document has an _id: the server refuses a second insert of it.

@@ -38,11 +38,10 @@ func (coll *Collection) InsertMany(
 	if err != nil {
 		return nil, err
 	}
-	internal := internalsOf(opts, o)
-	if err := many.encodeExtras(writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, added: internal.added}); err != nil {
+	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, internals: internalsOf(opts, o)}
+	if err := many.encodeExtras(given); err != nil {
 		return nil, err
 	}
-	many.rawData = internal.rawData
 	many.request = func(i int) WriteModel {
 		return &InsertOneModel{Document: bson.Raw(slices.Clone(many.scratch.b[many.start(i):many.statements[i].end]))}
 	}

@@ -15,13 +15,15 @@ const (
 	customField   = "Custom"
 
 	rawDataKey   = "rawData"                // the stored form of a time series (CRUD specification, "rawData")
-	addFieldsKey = "addCommandFields"       // a bson.D whose elements are added to the commands of a write
+	addFieldsKey = "addCommandFields"       // a bson.D whose elements are added to the commands
+	uuidsKey     = "collectionUUIDs"        // the UUIDs of the collections of a Client.BulkWrite, one for each write
 	loginKey     = "authenticateToAnything" // the client logs in to arbiters too
 )
 
 // internalKinds are the types of the values that are supported.
 var internalKinds = map[string]reflect.Type{
-	rawDataKey: reflect.TypeFor[bool](), addFieldsKey: reflect.TypeFor[bson.D](), loginKey: reflect.TypeFor[bool](),
+	rawDataKey: reflect.TypeFor[bool](), addFieldsKey: reflect.TypeFor[bson.D](), uuidsKey: reflect.TypeFor[[][]byte](),
+	loginKey: reflect.TypeFor[bool](),
 }
 
 // internalValues returns the values of such a field, and false if the struct is another one than the official driver's of today.
@@ -60,8 +62,9 @@ func isInternal(field reflect.StructField) bool {
 
 // internals are the values in the field Internal of the options of a call.
 type internals struct {
-	rawData *bool  // nil if there is none
-	added   bson.D // the elements that are added to the commands of a write
+	rawData *bool    // nil if there is none
+	added   bson.D   // the elements that are added to the commands
+	uuids   [][]byte // of the collections of a Client.BulkWrite, nil if they are not given
 }
 
 // internalsIn returns the values in the field Internal of o.
@@ -75,6 +78,9 @@ func internalsIn[T any](o T) (i internals) {
 		i.rawData = &on
 	}
 	i.added, _ = values[addFieldsKey].(bson.D)
+	if each, ok := values[uuidsKey].([][]byte); ok {
+		i.uuids = append([][]byte{}, each...)
+	}
 	return i
 }
 
@@ -85,9 +91,6 @@ func internalsOf[T any](opts []options.Lister[T], o T) (i internals) {
 	}
 	return i
 }
-
-// rawDataOf returns the value rawData alone, nil if there is none.
-func rawDataOf[T any](opts []options.Lister[T], o T) *bool { return internalsOf(opts, o).rawData }
 
 // logsInToAnything reports whether the client's field Custom has the value authenticateToAnything.
 func logsInToAnything(o *options.ClientOptions) bool {

@@ -87,10 +87,11 @@ func (db *Database) listCollections(
 	x.boolean("nameOnly", o.NameOnly)
 	x.boolean("authorizedCollections", o.AuthorizedCollections)
 	x.cursor("ListCollectionsOptions", o.BatchSize)
+	end := x.ending(internalsIn(*o))
 	if x.err != nil {
 		return nil, x.err
 	}
-	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, rawData: internalsIn(*o).rawData}, o.BatchSize)
+	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
 }
 
 // eachCollection calls f with each document of listCollections.

@@ -50,6 +50,8 @@ func TestAnInternalOptionThatIsNotSupportedIsRefusedByItsName(t *testing.T) {
 		{nil, ""},
 		{map[string]any{"rawData": true}, ""},
 		{map[string]any{"addCommandFields": bson.D{}}, ""},
+		{map[string]any{"collectionUUIDs": [][]byte{}}, ""},
+		{map[string]any{"collectionUUIDs": []string{}}, "mongo: option some.collectionUUIDs is not supported by Holdfast"},
 		{map[string]any{"rawData": nil}, "mongo: option some.rawData is not supported by Holdfast"},
 		{map[string]any{"newer": true}, "mongo: option some.newer is not supported by Holdfast"},
 		{map[string]any{"addCommandFields": 1}, "mongo: option some.addCommandFields is not supported by Holdfast"},
@@ -69,7 +71,7 @@ func TestAnInternalOptionThatIsNotSupportedIsRefusedByItsName(t *testing.T) {
 		if got != "" {
 			continue
 		}
-		raw := rawDataOf([]options.Lister[some]{nil}, o)
+		raw := internalsOf([]options.Lister[some]{nil}, o).rawData
 		if on := raw != nil && *raw; on != (c.given["rawData"] == true) {
 			t.Errorf("rawData of %v is %t", c.given, on)
 		}

@@ -20,7 +20,7 @@ func TestTheOptionsPageIsThatOfTheTables(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Options
 
-Every exported field of the options of the official driver, v2.9.3. A program that sets a field that is refused, or one that a newer
+Every exported field of the options of the official driver, v2.10.0. A program that sets a field that is refused, or one that a newer
 official release has added, gets an error with its name. ` + "`go test ./mongo -run OptionsPage -write-options-page`" + ` writes this page.
 
 | struct | supported | refused |
@@ -34,8 +34,8 @@ official release has added, gets an error with its name. ` + "`go test ./mongo -
 	}
 	page.WriteString(`
 The fields Internal, and Custom of options.ClientOptions, hold values of the official driver's package ` + "`x/mongo/driver/xoptions`" + `, which
-MongoDB's own tools set. These are supported: rawData; addCommandFields, of InsertOne, InsertMany, the updates, ReplaceOne, FindOneAndUpdate,
-FindOneAndReplace and both BulkWrite; and authenticateToAnything of the client. Another one is an error with its name.
+MongoDB's own tools set. These are supported: rawData and addCommandFields, of each call that can have them; collectionUUIDs of
+Client.BulkWrite; and authenticateToAnything of the client. Another one is an error with its name.
 
 ## Options of the connection string
 

@@ -56,8 +56,8 @@ func (siv SearchIndexView) List(
 	}
 	s := siv.coll.scope
 	s.readConcern = operation.ReadConcern{}
-	a := &aggregation{db: siv.coll.db, collection: siv.coll.name, scope: &s, rawData: internalsIn(*o.AggregateOptions).rawData}
-	return a.run(ctx, bson.A{bson.D{{Key: "$listSearchIndexes", Value: stage}}}, o.AggregateOptions)
+	a := &aggregation{db: siv.coll.db, collection: siv.coll.name, scope: &s}
+	return a.run(ctx, bson.A{bson.D{{Key: "$listSearchIndexes", Value: stage}}}, o.AggregateOptions, internalsIn(*o.AggregateOptions))
 }
 
 // CreateOne creates a search index and returns its name. The server builds it in the background.

@@ -52,7 +52,8 @@ func (coll *Collection) UpdateOne(
 	})
 }
 
-// UpdateByID is UpdateOne for the document with that _id. A nil id is ErrNilValue.
+// UpdateByID is UpdateOne for the document with that _id. A nil id is ErrNilValue. A document with query operators, for example {$gt: 5}, is
+// a query: an id that comes from a user should have another type.
 func (coll *Collection) UpdateByID(
 	ctx context.Context, id, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*UpdateResult, error) {
@@ -88,11 +89,11 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 		kind = updateManyKind
 	}
 	cmd := &statementCommand{writeCommand: writeCommand{
-		coll: coll, kind: kind, statements: s.b, hint: a.hint, rawData: a.rawData,
+		coll: coll, kind: kind, statements: s.b, hint: a.hint,
 	}}
-	given := writeExtras{bypass: a.bypass, comment: a.comment, let: a.let, added: a.added}
+	given := writeExtras{bypass: a.bypass, comment: a.comment, let: a.let, internals: a.internals}
 	var err error
-	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
+	if cmd.extras, cmd.ending, err = given.encode(coll.scope.codec, kind.command); err != nil {
 		return nil, err
 	}
 	idempotency := retry.NotIdempotent

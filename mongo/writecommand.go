@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -43,7 +41,7 @@ type writeCommand struct {
 	unordered  bool
 	hint       any    // of one of the statements, nil if none has a hint
 	extras     []byte // the optional fields of the command
-	rawData    *bool
+	ending     ending
 
 	op operation.Operation
 }
@@ -68,7 +66,7 @@ func (c *writeCommand) appendTo(b []byte, attempt operation.Attempt) ([]byte, er
 	}
 	b = wire.AppendString(b, c.kind.command, c.coll.name)
 	b = wire.AppendBool(b, "ordered", !c.unordered)
-	return appendRawData(append(b, c.extras...), c.rawData, attempt), nil
+	return c.ending.appendTo(append(b, c.extras...), attempt), nil
 }
 
 // AppendSequences implements [operation.Sequencer].
@@ -85,14 +83,14 @@ func appendSequence(b []byte, identifier string, documents []byte) []byte {
 
 // writeExtras are the optional fields of insert, update and delete commands.
 type writeExtras struct {
-	bypass  *bool
-	comment any
-	let     any
-	added   bson.D
+	bypass    *bool
+	comment   any
+	let       any
+	internals internals
 }
 
-// encode returns the fields that a command has: an insert has no let, a delete no bypassDocumentValidation and no added elements.
-func (e *writeExtras) encode(codec codec, command string) ([]byte, error) {
+// encode returns the fields that a command has: an insert has no let, a delete no bypassDocumentValidation.
+func (e *writeExtras) encode(codec codec, command string) ([]byte, ending, error) {
 	x := extras{codec: codec}
 	if command != deleteOneKind.command {
 		x.boolean("bypassDocumentValidation", e.bypass)
@@ -101,8 +99,6 @@ func (e *writeExtras) encode(codec codec, command string) ([]byte, error) {
 	if command != insertKind.command {
 		x.document("let", e.let)
 	}
-	if command != deleteOneKind.command {
-		x.elements(e.added)
-	}
-	return x.b, x.err
+	end := x.ending(e.internals)
+	return x.b, end, x.err
 }
