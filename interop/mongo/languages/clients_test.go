@@ -34,7 +34,7 @@ func (c *client) crashAt() string {
 func clients() []client {
 	return []client{
 		golang("go1", "mongo-go-driver 1.17.10", "-tags", "mongo_driver_v1"),
-		golang("go2", "mongo-go-driver 2.9.3"),
+		golang("go2", "mongo-go-driver 2.10.0"),
 		node("6.22.0", "mongodb6"),
 		node("7.8.0", "mongodb"),
 		{

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
-// defects are what the official driver v2.9.3 is known to return to the application where its specifications say that it
+// defects are what the official driver is known to return to the application where its specifications say that it
 // is to try again, by a part of the error's text. They come by chance: an operation must need a new connection, or lose
 // its pool, in the instant of a failure. The package failures shows each of them on purpose.
 var defects = []struct{ text, name string }{
