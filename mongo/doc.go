@@ -37,8 +37,8 @@
 //
 // # Concurrency and limits
 //
-// A [Client], a [Database], a [Collection] and an [IndexView] are safe for concurrent use. A [Session], a [Cursor], a
-// [ChangeStream] and a [SingleResult] are not. [Client.Disconnect] stops all goroutines of the client.
+// A [Client], a [Database], a [Collection], an [IndexView] and a [GridFSBucket] are safe for concurrent use. A [Session], a
+// [Cursor], a [ChangeStream], a [SingleResult] and the streams of a bucket are not. [Client.Disconnect] stops all goroutines of the client.
 //
 // An option that is not supported is an error that names it, except the old URI options that docs/OPTIONS.md lists as ignored.
 // The names of client-side encryption exist, so that programs compile; their methods return an error.
