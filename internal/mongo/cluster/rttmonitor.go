@@ -25,16 +25,22 @@ func (s *Server) startRTT(ctx context.Context) context.CancelFunc {
 func (m *rttMonitor) run(ctx context.Context) {
 	defer m.drop()
 	for {
-		if sample, err := m.measure(ctx); err == nil {
-			m.server.rtts.add(sample)
-			m.conn.rest()
-		} else {
-			m.drop()
-		}
+		m.beat(ctx)
 		if !sleep(ctx, m.server.cluster.cfg.HeartbeatInterval, nil) {
 			return
 		}
 	}
+}
+
+// beat adds a sample. After a failure the next one makes a new connection.
+func (m *rttMonitor) beat(ctx context.Context) {
+	sample, err := m.measure(ctx)
+	if err != nil {
+		m.drop()
+		return
+	}
+	m.server.rtts.add(sample)
+	m.conn.rest()
 }
 
 func (m *rttMonitor) measure(ctx context.Context) (took time.Duration, err error) {
