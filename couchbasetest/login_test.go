@@ -38,7 +38,7 @@ func scramLogin(t *testing.T, cl *client, mechanism string, hash scram.HashGener
 }
 
 func TestSCRAM(t *testing.T) {
-	const user, password = "user=1,x", "p,ässword="
+	const user, password = "user=1,x=2C", "p,ässword="
 	for _, m := range []struct {
 		name string
 		hash scram.HashGeneratorFcn

@@ -38,7 +38,7 @@ var logins = []struct {
 	{"the default of a user with the older mechanism", options.Credential{Username: "old", Password: secret}, 18, "SCRAM-SHA-1"},
 	{"SCRAM-SHA-1", options.Credential{AuthMechanism: "SCRAM-SHA-1", Username: "alice", Password: secret}, 18, "SCRAM-SHA-1"},
 	{"SCRAM-SHA-256", options.Credential{AuthMechanism: "SCRAM-SHA-256", Username: "alice", Password: secret}, 18, "SCRAM-SHA-256"},
-	{"a name that needs preparing", options.Credential{AuthMechanism: "SCRAM-SHA-256", Username: "new,=", Password: "IX a" + secret}, 18, "SCRAM-SHA-256"},
+	{"a name that needs preparing", options.Credential{AuthMechanism: "SCRAM-SHA-256", Username: "new,=2C", Password: "IX a" + secret}, 18, "SCRAM-SHA-256"},
 	{"a user of another database", options.Credential{Username: "app", Password: secret, AuthSource: "app"}, 18, "SCRAM-SHA-256"},
 	{"PLAIN", options.Credential{AuthMechanism: "PLAIN", Username: "bob", Password: secret}, 18, "PLAIN"},
 	{"MONGODB-X509", options.Credential{AuthMechanism: "MONGODB-X509"}, 11, "MONGODB-X509"},
@@ -48,7 +48,7 @@ var logins = []struct {
 var guardedUsers = []mongotest.User{
 	{Name: "alice", Password: secret},
 	{Name: "old", Password: secret, Mechanisms: []string{"SCRAM-SHA-1"}},
-	{Name: "new,=", Password: "\u2168 \u00aa" + secret, Mechanisms: []string{"SCRAM-SHA-256"}},
+	{Name: "new,=2C", Password: "\u2168 \u00aa" + secret, Mechanisms: []string{"SCRAM-SHA-256"}},
 	{Name: "app", Password: secret, Database: "app"},
 	{Name: "bob", Password: secret, Database: "$external", Mechanisms: []string{"PLAIN"}},
 	{Name: carol.String(), Database: "$external"},

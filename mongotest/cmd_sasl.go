@@ -59,7 +59,7 @@ func saslStart(x *exec, doc []byte, db string) (*dialogue, string, error) {
 			"Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
-		if a := x.conn.deployment.cluster.User(db, plainName.Replace(user)); a != nil {
+		if a := x.conn.deployment.cluster.User(db, user); a != nil {
 			if c, ok := a.Scram[name]; ok {
 				return c, nil
 			}
@@ -88,9 +88,6 @@ func loginPlain(x *exec) error {
 	appendSasl(x, true, "")
 	return nil
 }
-
-// plainName undoes what RFC 5802 does to a name in a message; the library does not.
-var plainName = strings.NewReplacer("=2C", ",", "=3D", "=")
 
 // binaryData returns the bytes of a BSON binary, nil if the value is none.
 func binaryData(v query.Value) []byte {
@@ -128,7 +125,7 @@ func saslStep(x *exec, d *dialogue, payload string) error {
 		appendSasl(x, false, answer)
 		return nil
 	}
-	x.conn.login(d.db, plainName.Replace(d.scram.Username()))
+	x.conn.login(d.db, d.scram.Username())
 	if !d.skipEmpty {
 		d.proved, x.conn.dialogue = true, d
 	}
