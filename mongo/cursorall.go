@@ -34,9 +34,10 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 	return c.err
 }
 
-// closeAfter closes the cursor, also if ctx has ended.
+// closeAfter closes the cursor, also if ctx has ended, or ends at this moment.
 func (c *Cursor) closeAfter(ctx context.Context) error {
-	if ctx.Err() != nil {
+	deadline, limited := ctx.Deadline()
+	if ctx.Err() != nil || limited && !time.Now().Before(deadline) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 		defer cancel()

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 type socksProxy struct {
 	behind options.ContextDialer
 	login  string        // "user:password", empty if it needs none
-	refuse byte          // the reply to each request, 0 to serve it
+	refuse atomic.Uint32 // the reply to each request, 0 to serve it
 	silent bool          // requests are answered when end is closed
 	end    chan struct{} // made in the bubble
 
@@ -64,8 +65,8 @@ func (p *socksProxy) serve(c net.Conn) error {
 	if p.silent {
 		<-p.end
 	}
-	if p.refuse != 0 {
-		_, err := c.Write([]byte{5, p.refuse, 0, 1, 0, 0, 0, 0, 0, 0})
+	if reply := byte(p.refuse.Load()); reply != 0 {
+		_, err := c.Write([]byte{5, reply, 0, 1, 0, 0, 0, 0, 0, 0})
 		return err
 	}
 	to, err := p.behind.DialContext(context.Background(), "tcp", address)
@@ -209,7 +210,7 @@ func TestAFailureOfTheProxyIsANetworkError(t *testing.T) {
 	p := &socksProxy{}
 	throughProxy(t, p, "&serverMonitoringMode=poll", func(w *world) {
 		w.must(w.client.Ping(w.ctx, nil))
-		p.refuse = 1 // general failure; the idle connection is still good
+		p.refuse.Store(1) // general failure; the idle connection is still good
 		w.set.Use("insert", mongotest.FaultOnce(mongotest.Fault{LoseRequest: true}))
 		ctx, cancel := context.WithTimeout(w.ctx, 300*time.Millisecond)
 		defer cancel()
@@ -218,7 +219,7 @@ func TestAFailureOfTheProxyIsANetworkError(t *testing.T) {
 		if !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) || errors.As(err, &labeled) && labeled.HasErrorLabel("SystemOverloadedError") {
 			t.Errorf("%T %v", err, err)
 		}
-		p.refuse = 0
+		p.refuse.Store(0)
 		_, err = w.coll.InsertOne(w.ctx, doc("_id", 2))
 		w.must(err)
 	})
