@@ -110,6 +110,14 @@ func (c *Cursor) kept(batch []byte) []byte {
 	return append([]byte(nil), batch...)
 }
 
+// memory is where an operation finds and leaves the memory of large replies, nil if it is not used again.
+func (c *Cursor) memory() *[]byte {
+	if !c.passing {
+		return nil
+	}
+	return &c.buffer
+}
+
 // recycle gives up the memory of the batch.
 func (c *Cursor) recycle() {
 	largebuffer.Put(c.buffer)

@@ -166,9 +166,8 @@ func (coll *Collection) find(
 	cmd.cursor.SetComment(o.Comment)
 	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)
 	cmd.cursor.tail(&o)
-	if cmd.cursor.passing = use.passing; use.passing {
-		cmd.op.LargeReply = &cmd.cursor.buffer
-	}
+	cmd.cursor.passing = use.passing
+	cmd.op.LargeReply = cmd.cursor.memory()
 	if use.limited {
 		cmd.cursor.deadline, _ = ctx.Deadline()
 	}

@@ -19,10 +19,7 @@ func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operat
 
 func (c *Cursor) getMore(ctx context.Context) error {
 	op := c.operation("getMore", &getMoreCommand{cursor: c})
-	op.OwnTimeLimit, op.AwaitTime = true, c.awaitTime
-	if c.passing {
-		op.LargeReply = &c.buffer
-	}
+	op.OwnTimeLimit, op.AwaitTime, op.LargeReply = true, c.awaitTime, c.memory()
 	if !c.deadline.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(orBackground(ctx), c.deadline)

@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 
@@ -72,15 +71,6 @@ func (b *GridFSBucket) refused() error {
 		return errZeroBucket
 	}
 	return b.err
-}
-
-// begin returns the context of a method with the client's timeout, or why the bucket cannot be used.
-func (b *GridFSBucket) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	if err := b.refused(); err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := b.db.client.withTimeout(ctx)
-	return ctx, cancel, nil
 }
 
 // sizeOfChunks returns the size for a file, nil for that of the bucket.

@@ -33,9 +33,6 @@ type GridFSDownloadStream struct {
 
 // OpenDownloadStream returns a stream that reads a file, or ErrFileNotFound. ctx is for all that the stream does.
 func (b *GridFSBucket) OpenDownloadStream(ctx context.Context, fileID any) (*GridFSDownloadStream, error) {
-	if err := b.refused(); err != nil {
-		return nil, err
-	}
 	id, err := b.idOf(fileID)
 	if err != nil {
 		return nil, err
@@ -51,7 +48,7 @@ func (b *GridFSBucket) OpenDownloadStreamByName(
 	ctx context.Context, filename string, opts ...options.Lister[options.GridFSNameOptions],
 ) (*GridFSDownloadStream, error) {
 	o, err := collect(gridFSNameFields, opts)
-	if err != nil {
+	if err = cmp.Or(err, b.refused()); err != nil {
 		return nil, err
 	}
 	direction, skip := int32(1), int64(valueOr(o.Revision, -1))
@@ -63,10 +60,7 @@ func (b *GridFSBucket) OpenDownloadStreamByName(
 }
 
 func (b *GridFSBucket) openDownload(ctx context.Context, filter bson.D, order *options.FindOneOptionsBuilder) (*GridFSDownloadStream, error) {
-	ctx, cancel, err := b.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
+	ctx, cancel := b.db.client.withTimeout(ctx)
 	d := &GridFSDownloadStream{ctx: ctx, cancel: cancel}
 	if err := d.open(b, filter, order); err != nil {
 		cancel()

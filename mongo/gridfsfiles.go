@@ -33,25 +33,19 @@ func (b *GridFSBucket) Find(ctx context.Context, filter any, opts ...options.Lis
 	if o.Skip != nil {
 		find.SetSkip(int64(*o.Skip))
 	}
-	ctx, cancel, err := b.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
+	ctx, cancel := b.db.client.withTimeout(ctx)
 	defer cancel()
 	return b.files.find(ctx, filter, cursorUse{limited: b.db.client.timeout > 0}, []options.Lister[options.FindOptions]{find})
 }
 
 // Delete deletes a file and its chunks. It deletes chunks also if there is no file, and returns ErrFileNotFound then.
 func (b *GridFSBucket) Delete(ctx context.Context, fileID any) error {
-	ctx, cancel, err := b.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer cancel()
 	id, err := b.idOf(fileID)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := b.db.client.withTimeout(ctx)
+	defer cancel()
 	result, err := b.files.DeleteOne(ctx, equals("_id", id))
 	if result == nil { // the file may still be there, and needs its chunks
 		return err
@@ -65,11 +59,6 @@ func (b *GridFSBucket) Delete(ctx context.Context, fileID any) error {
 
 // Rename gives a file another name. If there is no such file, it returns ErrFileNotFound.
 func (b *GridFSBucket) Rename(ctx context.Context, fileID any, newFilename string) error {
-	ctx, cancel, err := b.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer cancel()
 	id, err := b.idOf(fileID)
 	if err != nil {
 		return err
@@ -84,10 +73,10 @@ func (b *GridFSBucket) Rename(ctx context.Context, fileID any, newFilename strin
 
 // Drop drops both collections of the bucket.
 func (b *GridFSBucket) Drop(ctx context.Context) error {
-	ctx, cancel, err := b.begin(ctx)
-	if err != nil {
+	if err := b.refused(); err != nil {
 		return err
 	}
+	ctx, cancel := b.db.client.withTimeout(ctx)
 	defer cancel()
 	if err := b.files.Drop(ctx); err != nil {
 		return err
@@ -95,8 +84,11 @@ func (b *GridFSBucket) Drop(ctx context.Context) error {
 	return b.chunks.Drop(ctx)
 }
 
-// idOf returns a file's _id as it is stored.
+// idOf returns a file's _id as it is stored, or why the bucket cannot be used.
 func (b *GridFSBucket) idOf(fileID any) (bson.RawValue, error) {
+	if err := b.refused(); err != nil {
+		return bson.RawValue{}, err
+	}
 	id, err := b.files.scope.codec.value(fileID)
 	if err != nil {
 		return id, inField("fileID", fileID, err)

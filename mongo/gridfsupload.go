@@ -59,9 +59,7 @@ func (b *GridFSBucket) OpenUploadStreamWithID(
 			return nil, inField("Metadata", o.Metadata, err)
 		}
 	}
-	if u.ctx, u.cancel, err = b.begin(ctx); err != nil {
-		return nil, err
-	}
+	u.ctx, u.cancel = b.db.client.withTimeout(ctx)
 	if err := b.makeIndexes(u.ctx); err != nil { //nolint:contextcheck // it is made from ctx
 		u.cancel()
 		return nil, err
