@@ -77,6 +77,9 @@ func profile(x *Call, err error) {
 	ns := profiledNamespace(x)
 	db, _, _ := strings.Cut(ns, ".")
 	state := m.Profiling.Of(db)
+	if state.Level == profiling.Off {
+		return // another database is profiled
+	}
 	for _, op := range profiledOperations(x, err) {
 		entry := appendProfiled(nil, x, ns, &op)
 		if state.Wants(op.took, func(filter []byte) bool { return profileMatches(x, filter, entry) }) {

@@ -58,10 +58,7 @@ func appendProfiledCommand(dst []byte, x *Call, op *profiled) []byte {
 		return wire.EndDocument(dst, at)
 	}
 	at, dst := wire.BeginEmbedded(dst, "command")
-	it := wire.Elements(op.command)
-	for it.Next() {
-		dst = wire.AppendElement(dst, it.Element)
-	}
+	dst = append(dst, op.command[4:len(op.command)-1]...)
 	for _, flag := range [...]string{"multi", "upsert"} {
 		if op.op == "update" && op.index >= 0 && query.Lookup(op.command, flag).Missing() {
 			dst = wire.AppendBool(dst, flag, false)
