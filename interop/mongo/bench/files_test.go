@@ -86,10 +86,6 @@ func moveFile(role string) error {
 	return err
 }
 
-func used(u syscall.Rusage) time.Duration {
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 func bucketOf(client, address string) (bucket, error) {
 	if client == oursClient {
 		c, err := mongo.Connect(clientOptions(address, 2))

@@ -113,7 +113,7 @@ func cpuTime(t *testing.T) time.Duration {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used(u)
 }
 
 // allocations returns how many allocations one operation makes, in a process where nothing else happens.
@@ -131,3 +131,6 @@ func (l load) allocationsOf(t *testing.T, op operation, times int) float64 {
 	n := l.run(t, op, times)
 	return (mallocs() - before) / float64(n)
 }
+
+// used returns the user and system time.
+func used(u syscall.Rusage) time.Duration { return time.Duration(u.Utime.Nano() + u.Stime.Nano()) }
