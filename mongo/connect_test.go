@@ -22,8 +22,6 @@ func TestConnectRefuses(t *testing.T) {
 		want string
 	}{
 		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
-		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeout=5"), `"socketTimeout"`},
-		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeout=5"), `"socketTimeout"`},
 		{"a log level that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
 			options.Logger().SetComponentLevel(options.LogComponentCommand, 3)), "the log level 3"},
 		{"a log component that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(

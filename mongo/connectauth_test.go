@@ -30,15 +30,24 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 		want string
 	}{
 		{"no username", credential(options.Credential{Password: "secret"}), "Username"},
-		{"MONGODB-AWS", credential(options.Credential{AuthMechanism: "MONGODB-AWS", Username: "u", Password: "secret"}), "MONGODB-AWS is not supported"},
-		{"MONGODB-AWS in a connection string", uri("authMechanism=MONGODB-AWS"), "MONGODB-AWS is not supported"},
+		{"MONGODB-AWS with half a key", credential(options.Credential{AuthMechanism: "MONGODB-AWS", Username: "u"}), "both Username"},
+		{"MONGODB-AWS with the other half", credential(options.Credential{AuthMechanism: "MONGODB-AWS", Password: "secret"}), "both Username"},
 		{
-			"a session token of MONGODB-AWS",
-			options.Client().ApplyURI("mongodb://u:secret@server.example:1/?authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:secret"),
-			"MONGODB-AWS is not supported",
+			"a session token without a key of MONGODB-AWS", credential(options.Credential{
+				AuthMechanism: "MONGODB-AWS", AuthMechanismProperties: map[string]string{"AWS_SESSION_TOKEN": "secret"},
+			}), "AWS_SESSION_TOKEN needs",
 		},
-		{"MONGODB-OIDC", uri("authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:test"), "MONGODB-OIDC is not supported"},
-		{"GSSAPI", options.Client().ApplyURI("mongodb://u@server.example:1/?authMechanism=GSSAPI"), "GSSAPI is not supported"},
+		{"another property of MONGODB-AWS", credential(options.Credential{
+			AuthMechanism: "MONGODB-AWS", AuthMechanismProperties: map[string]string{"ENVIRONMENT": "secret"},
+		}), "MONGODB-AWS has only AWS_SESSION_TOKEN"},
+		{"MONGODB-AWS with another source", credential(options.Credential{AuthMechanism: "MONGODB-AWS", AuthSource: "app"}), "AuthSource"},
+		{"a provider of another mechanism", credential(options.Credential{
+			Username: "u", Password: "secret", AWSCredentialsProvider: provider{},
+		}), "AWSCredentialsProvider"},
+		{"MONGODB-OIDC with nothing", uri("authMechanism=MONGODB-OIDC"), "ENVIRONMENT"},
+		{"MONGODB-OIDC with a resource that its environment does not use", uri(
+			"authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:k8s,TOKEN_RESOURCE:r"), "TOKEN_RESOURCE"},
+		{"GSSAPI", options.Client().ApplyURI("mongodb://u@server.example:1/?authMechanism=GSSAPI"), "use MONGODB-X509"},
 		{"an unknown mechanism", credential(options.Credential{AuthMechanism: "MONGODB-CR", Username: "u", Password: "secret"}), `"MONGODB-CR"`},
 		{"properties", credential(options.Credential{Username: "u", Password: "secret", AuthMechanismProperties: map[string]string{"A": "secret"}}), "AuthMechanismProperties"},
 		{
@@ -57,7 +66,6 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 		{"a forgotten @", options.Client().ApplyURI("mongodb://u:secret/"), `is there an "@"`},
 		{"a forgotten @ with a host", options.Client().ApplyURI("mongodb://u:secret:127.0.0.1:1/"), `is there an "@"`},
 		{"a forgotten @ with a percent sign", options.Client().ApplyURI("mongodb://u:secret%zz/"), `is there an "@"`},
-		{"a question mark in the password", options.Client().ApplyURI("mongodb://u:pass?secret@server.example:1/?nonsense=1"), "nonsense"},
 		{"an invalid percent-encoding in an option", uri("authMechanismProperties=AWS_SESSION_TOKEN:secret%zz"), "option"},
 		{"tls and ssl that differ", uri("tls=true&ssl=false"), "tls and ssl"},
 		{"tls without a boolean", uri("tls=yes"), "tls"},
@@ -113,4 +121,11 @@ func TestAPasswordThatIsEncodedInAConnectionString(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// provider is a source of AWS keys.
+type provider struct{}
+
+func (provider) Retrieve(context.Context) (options.AWSCredentials, error) {
+	return options.AWSCredentials{}, nil
 }

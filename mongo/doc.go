@@ -40,9 +40,9 @@
 // A [Client], a [Database], a [Collection], an [IndexView] and a [GridFSBucket] are safe for concurrent use. A [Session], a
 // [Cursor], a [ChangeStream], a [SingleResult] and the streams of a bucket are not. [Client.Disconnect] stops all goroutines of the client.
 //
-// An option that is not supported is an error that names it, except the old URI options that docs/OPTIONS.md lists as ignored.
+// An option that is not supported is an error that names it, except URI options that no driver has and the old ones that
+// docs/OPTIONS.md lists as ignored.
 // The names of client-side encryption exist, so that programs compile; their methods return an error.
-// BatchCursorFromCursor does not exist. [Connect] refuses the mechanisms MONGODB-AWS, MONGODB-OIDC and GSSAPI, and automatic
-// encryption; revocation of certificates is not checked. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
+// BatchCursorFromCursor does not exist. [Connect] refuses the mechanism GSSAPI and automatic encryption; revocation of certificates is not checked. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
 // levels is refused. The page docs/CLIENT.md of the repository has the rest.
 package mongo

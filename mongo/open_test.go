@@ -83,7 +83,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"SRV without a host", "mongodb+srv:///", mongo.Config{}, nil, "must have a host"},
 		{"SRV with an unescaped @", "mongodb+srv://u:secret@x@a.example.com/?tls=false", mongo.Config{}, nil, "@"},
 		{"SRV with an unescaped slash", "mongodb+srv://u:sec/ret@a.example.com/?tls=false", mongo.Config{}, nil, "slash"},
-		{"SRV with an unknown option", srv + "&nonsense=1", mongo.Config{}, nil, `"nonsense"`},
+		{"SRV with an option of another client", srv + "&uuidRepresentation=csharpLegacy", mongo.Config{}, nil, `"uuidRepresentation"`},
 		{"SRV with a wrong value", srv + "&retryWrites=maybe", mongo.Config{}, nil, "retryWrites"},
 		{"SRV with directConnection", srv + "&directConnection=true", mongo.Config{}, nil, "directConnection"},
 		{"SRV with a replica set and srvMaxHosts", srv + "&replicaSet=a&srvMaxHosts=1", mongo.Config{}, nil, "srvMaxHosts"},
@@ -514,7 +514,7 @@ func TestOpenTakesNoMaximumOfStaleness(t *testing.T) {
 			t.Errorf("maxStalenessSeconds=%s is accepted", value)
 		}
 	}
-	if _, err := mongo.Open("mongodb://a/?maxStalenessSeconds=-1&nonsense=1", mongo.Config{}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := mongo.Open("mongodb://a/?maxStalenessSeconds=-1&wTimeoutMS=x", mongo.Config{}); err == nil || !strings.Contains(err.Error(), "wTimeoutMS") {
 		t.Errorf("the rest is not looked at: %v", err)
 	}
 }

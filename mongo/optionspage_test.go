@@ -43,7 +43,8 @@ The names are in lower case; the connection string may write them in any case. T
 sockettimeoutms, waitqueuetimeoutms and wtimeoutms, and the official driver ignores them. They are deprecated: an operation ignores them if
 its context has a deadline, or if the client has the option timeoutMS. slaveok=true means readPreference=secondaryPreferred, and
 secondaryacceptablelatencyms is localThresholdMS. Both are deprecated, which the log says at level info; each is an error together with a value for
-the option that has replaced it. The official driver ignores them. An option that is neither supported nor ignored is an error.
+the option that has replaced it. The official driver ignores them. An option that no driver has is ignored, with a message at level info that names it (Connection String
+specification, "Keys").
 
 ` + "Supported: " + strings.Join(mongo.SupportedURIOptions(), ", ") + `.
 

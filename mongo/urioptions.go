@@ -32,7 +32,7 @@ type ignoredOption struct {
 	why    string   // for the log; empty if the client does what the option asks for
 }
 
-// ignoredOptions are in lower case. Any other option that is not supported is an error.
+// ignoredOptions are in lower case. Options that nobody knows are ignored too: Connection String specification, "Keys".
 var ignoredOptions = map[string]ignoredOption{
 	"fsync":                  {why: "journal has replaced it"},
 	"safe":                   {why: "w has replaced it"},
@@ -59,17 +59,9 @@ func checkURI(uri string) error {
 	return checkTLSOptions(tlsGiven(uri))
 }
 
-// checkURIOption returns an error if an option of the connection string is not supported. The error has the value only
-// if it cannot be a password.
+// checkURIOption returns an error if an option of the connection string must not have the value.
 func checkURIOption(name, value string) error {
-	lower := strings.ToLower(name)
-	ignored, known := ignoredOptions[lower]
-	switch {
-	case name == "" || uriOptions[lower]:
-		return nil
-	case !known:
-		return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
-	case ignored.values != nil && !slices.Contains(ignored.values, value):
+	if ignored := ignoredOptions[strings.ToLower(name)]; ignored.values != nil && !slices.Contains(ignored.values, value) {
 		return fmt.Errorf("mongo: the connection string's option %q with the value %q is not supported by Holdfast", name, value)
 	}
 	return nil
@@ -78,10 +70,19 @@ func checkURIOption(name, value string) error {
 // logIgnoredOptions logs each option of the connection string that has no effect.
 func logIgnoredOptions(log *logging.Logger, uri string) {
 	for name := range optionsOf(uri) {
-		if why := ignoredOptions[strings.ToLower(name)].why; why != "" {
+		if why := whyIgnored(strings.ToLower(name)); why != "" {
 			log.Log(logging.Connection, logging.Info, "Connection string option ignored", "option", name, "reason", why)
 		}
 	}
+}
+
+// whyIgnored returns why an option has no effect, empty if that is not so. The name is in lower case.
+func whyIgnored(name string) string {
+	ignored, known := ignoredOptions[name]
+	if name == "" || uriOptions[name] || known {
+		return ignored.why
+	}
+	return "Holdfast does not know it"
 }
 
 // optionsOf returns the names and the values of the options of a connection string. A "?" before the "@" belongs to the

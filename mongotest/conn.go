@@ -35,7 +35,7 @@ type conn struct {
 	compressor wire.Compressor // of the current message, if it came compressed
 	compressed bool
 
-	dialogue *dialogue // the authentication under way
+	dialogue dialogue // the authentication under way
 }
 
 // newConn is called with the set's mutex held.

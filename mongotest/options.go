@@ -53,6 +53,8 @@ type config struct {
 	compressors     []string
 	balancers       [][]int // the mongos behind each load balancer; none means all
 	users           []User
+	awsIdentities   []AWSIdentity
+	providers       []IdentityProvider
 	requireAuth     bool
 	startParameters map[string]string
 	tls             bool
@@ -79,6 +81,7 @@ func newConfig(servers topology, opts []Option) (config, error) {
 	}
 	for _, check := range []func() error{
 		c.checkSize, c.checkCommon, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkBalancers, c.checkListening, c.checkLimits,
+		c.checkAWS, c.checkOIDC,
 	} {
 		if err := check(); err != nil {
 			return c, err

@@ -3,11 +3,9 @@ package mongotest
 import (
 	"crypto/tls"
 	"crypto/x509/pkix"
-	"fmt"
 	"net"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
-	"github.com/holdfast-db/holdfast/mongotest/internal/account"
 )
 
 // TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
@@ -16,16 +14,8 @@ func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
 
 // secure prepares certificates and users, before anybody can connect.
 func (rs *Deployment) secure() error {
-	for _, u := range rs.config.users {
-		a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
-		if err != nil {
-			return err
-		}
-		if rs.cluster.User(a.DB, a.Name) != nil {
-			return fmt.Errorf("mongotest: Users: %s is there twice", a.FullName())
-		}
-		rs.cluster.Users = append(rs.cluster.Users, a)
-		rs.cluster.Guarded.Store(true)
+	if err := rs.addUsers(); err != nil {
+		return err
 	}
 	if !rs.config.tls {
 		return nil

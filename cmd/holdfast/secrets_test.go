@@ -30,7 +30,7 @@ func TestNoErrorShowsThePassword(t *testing.T) {
 	for _, command := range []string{"topology", "check", "sweep --ns a.b"} {
 		for _, rest := range []string{
 			"--uri mongodb://alice:s3cret@127.0.0.1:1/", "--uri alice:s3cret@host", "mongodb://alice:s3cret@host", "--uri mongodb://alice:s3cret%zz@h/",
-			"--uri mongodb://alice:s3cret@h/?nonsense=1", "--uri mongodb://alice:s3cret/", "--ur=mongodb://alice:s3cret@h", "--timeout alice:s3cret@h",
+			"--uri mongodb://alice:s3cret@h/?maxPoolSize=x", "--uri mongodb://alice:s3cret/", "--ur=mongodb://alice:s3cret@h", "--timeout alice:s3cret@h",
 			"--uri mongodb://alice:s3cret@h/?authSource=", "--json=alice:s3cret@h", "--uri mongodb://alice:s3cret@h:port/",
 		} {
 			args := strings.Fields(command + " --timeout 200ms " + rest)

@@ -170,7 +170,7 @@ func certificateOf(t *testing.T, rs *mongotest.Deployment) time.Time {
 }
 
 func TestAWrongConnectionStringIsFoundFirst(t *testing.T) {
-	for _, uri := range []string{"http://a", "mongodb://a/?nonsense=1", "mongodb://a/?w=0&journal=true"} {
+	for _, uri := range []string{"http://a", "mongodb://a/?maxPoolSize=x", "mongodb://a/?w=0&journal=true"} {
 		var wrong *OptionsError
 		if _, err := Survey(t.Context(), uri, SurveyOptions{Timeout: testTimeout}); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", uri, err)

@@ -33,7 +33,7 @@ var levels = []level{
 		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript",
 		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology",
 	}},
-	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/drivererror"}},
+	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/cloudlogin", "internal/mongo/drivererror"}},
 	{"the clients' layers: connections to a cluster", []string{"internal/couchbase/cluster", "internal/mongo/cluster"}},
 	{"the clients' layers: one operation", []string{"internal/couchbase/operation", "internal/mongo/operation"}},
 
@@ -224,7 +224,8 @@ var mayDependOn = map[string][]string{
 		// The dependencies of the official module's types.
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
-		"golang.org/x/net", // SOCKS5
+		"golang.org/x/net",                                         // SOCKS5
+		"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go", // the signature of MONGODB-AWS
 	},
 	"mongotest": {
 		"go.mongodb.org/mongo-driver/v2", "golang.org/x/text",

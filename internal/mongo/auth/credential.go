@@ -11,6 +11,8 @@ const (
 	SCRAMSHA256 = "SCRAM-SHA-256"
 	X509        = "MONGODB-X509"
 	Plain       = "PLAIN"
+	AWS         = "MONGODB-AWS"
+	OIDC        = "MONGODB-OIDC"
 )
 
 // external is the source of users that something outside the server vouches for.
@@ -21,10 +23,17 @@ const external = "$external"
 type Credential struct {
 	// Mechanism is empty if the server's hello decides between SCRAM-SHA-256 and SCRAM-SHA-1.
 	Mechanism string
-	// Source is the database that knows the user. The default is "$external" for MONGODB-X509 and PLAIN, else "admin".
+	// Source is the database that knows the user. The default is "admin" for SCRAM, else "$external".
 	Source   string
 	Username string
 	Password string
+	// AWS has the keys of MONGODB-AWS.
+	AWS Keys
+	// Tokens has the access tokens of MONGODB-OIDC. With People it asks a person; only hosts that match one of AllowedHosts may then
+	// see anything of the user. A host is a name or an IP address; "*" stands for any characters.
+	Tokens       TokenSource
+	People       bool
+	AllowedHosts []string
 }
 
 // String returns the mechanism and the source.
@@ -42,10 +51,10 @@ func (c Credential) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String(
 func (c Credential) withDefaults() Credential {
 	switch {
 	case c.Source != "":
-	case c.Mechanism == X509 || c.Mechanism == Plain:
-		c.Source = external
-	default:
+	case c.Mechanism == "" || c.Mechanism == SCRAMSHA1 || c.Mechanism == SCRAMSHA256:
 		c.Source = "admin"
+	default:
+		c.Source = external
 	}
 	return c
 }
@@ -59,12 +68,25 @@ func (c Credential) check() error {
 		return c.checkX509()
 	case Plain:
 		return c.checkPlain()
-	case "MONGODB-AWS", "MONGODB-OIDC", "GSSAPI":
-		return fmt.Errorf("the authentication mechanism %s is not supported by Holdfast yet", c.Mechanism)
+	case AWS, OIDC:
+		return c.checkExternal()
+	case "GSSAPI":
+		return errGSSAPI
 	default:
-		return fmt.Errorf("the authentication mechanism %q is unknown; there are %s, %s, %s and %s",
-			c.Mechanism, SCRAMSHA1, SCRAMSHA256, X509, Plain)
+		return fmt.Errorf("the authentication mechanism %q is unknown; there are %s, %s, %s, %s, %s and %s",
+			c.Mechanism, SCRAMSHA1, SCRAMSHA256, X509, Plain, AWS, OIDC)
 	}
+}
+
+var errGSSAPI = errors.New("the authentication mechanism GSSAPI (Kerberos) is not supported by Holdfast; " +
+	"use MONGODB-X509, MONGODB-OIDC or PLAIN, or the official driver, built with the tag gssapi, for this connection")
+
+// checkExternal checks the source of users that the server does not keep.
+func (c Credential) checkExternal() error {
+	if c.Source != external {
+		return fmt.Errorf("the credential's AuthSource is %q; it must be $external for %s", c.Source, c.Mechanism)
+	}
+	return nil
 }
 
 func (c Credential) checkSCRAM() error {
@@ -81,10 +103,8 @@ func (c Credential) checkX509() error {
 	switch {
 	case c.Password != "":
 		return errors.New("the credential has a Password; MONGODB-X509 has none")
-	case c.Source != external:
-		return fmt.Errorf("the credential's AuthSource is %q; it must be $external for MONGODB-X509", c.Source)
 	}
-	return nil
+	return c.checkExternal()
 }
 
 func (c Credential) checkPlain() error {

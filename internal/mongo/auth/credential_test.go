@@ -27,9 +27,11 @@ func TestACredentialIsChecked(t *testing.T) {
 		{"PLAIN needs a username", Credential{Mechanism: Plain, Password: "secret"}, "Username"},
 		{"PLAIN needs a password", Credential{Mechanism: Plain, Username: "u"}, "Password"},
 		{"PLAIN may have another source", Credential{Mechanism: Plain, Username: "u", Password: "secret", Source: "app"}, ""},
-		{"MONGODB-AWS is named", Credential{Mechanism: "MONGODB-AWS"}, "MONGODB-AWS is not supported"},
-		{"MONGODB-OIDC is named", Credential{Mechanism: "MONGODB-OIDC"}, "MONGODB-OIDC is not supported"},
-		{"GSSAPI is named", Credential{Mechanism: "GSSAPI", Username: "u"}, "GSSAPI is not supported"},
+		{"MONGODB-AWS needs nothing", Credential{Mechanism: AWS}, ""},
+		{"MONGODB-AWS has the source $external", Credential{Mechanism: AWS, Source: "admin"}, "AuthSource"},
+		{"MONGODB-OIDC needs nothing", Credential{Mechanism: OIDC}, ""},
+		{"MONGODB-OIDC has the source $external", Credential{Mechanism: OIDC, Source: "admin"}, "AuthSource"},
+		{"GSSAPI is named, with the way out", Credential{Mechanism: "GSSAPI", Username: "u", Password: "secret"}, "use MONGODB-X509"},
 		{"an unknown mechanism is named", Credential{Mechanism: "scram-sha-1", Username: "u", Password: "secret"}, `"scram-sha-1" is unknown`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,7 +48,7 @@ func TestACredentialIsChecked(t *testing.T) {
 
 func TestTheDefaultSource(t *testing.T) {
 	for mechanism, want := range map[string]string{
-		"": "admin", SCRAMSHA1: "admin", SCRAMSHA256: "admin", X509: "$external", Plain: "$external",
+		"": "admin", SCRAMSHA1: "admin", SCRAMSHA256: "admin", X509: "$external", Plain: "$external", AWS: "$external", OIDC: "$external",
 	} {
 		if got := (Credential{Mechanism: mechanism}).withDefaults().Source; got != want {
 			t.Errorf("%q: the source is %q, want %q", mechanism, got, want)

@@ -121,7 +121,7 @@ func TestADowngradeOfTheMechanismIsRefused(t *testing.T) {
 		for _, speculative := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/speculative %t", c.name, speculative), func(t *testing.T) {
 				w := newWeaker(c.server.refuses, c.server.atOnce)
-				l := authenticator(t, c.given).Begin()
+				l := authenticator(t, c.given).Begin("db.example")
 				var answer []byte
 				if speculative {
 					first, err := l.Speculative(t.Context())

@@ -14,7 +14,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(document(bson.D{{Key: "code", Value: 18}, {Key: "payload", Value: []byte{}}}), []byte{5, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		for _, mechanism := range []string{SCRAMSHA1, SCRAMSHA256, X509, Plain} {
-			conversation := authenticator(t, mechanism).first.Begin()
+			conversation := authenticator(t, mechanism).first.Begin("db.example")
 			if _, err := conversation.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -30,6 +30,10 @@ func New(c Credential) (*Authenticator, error) {
 		a.first = x509{}
 	case Plain:
 		a.first = &plain{c}
+	case AWS:
+		a.first = &aws{c.AWS}
+	case OIDC:
+		a.first = newOIDC(c)
 	case "":
 		a.user = c.Source + "." + c.Username
 		if a.fallback, err = newSCRAM(SCRAMSHA1, c); err != nil {
@@ -53,13 +57,24 @@ func (a *Authenticator) GoString() string { return a.String() }
 // Format prints the same as String for every verb.
 func (a *Authenticator) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, a.String()) }
 
-// Begin returns the login of one connection.
-func (a *Authenticator) Begin() *Login { return &Login{authenticator: a} }
+// AsksOthers reports whether a login may ask somebody outside the client for a secret, for example a person who has to type it. The
+// time limit of connecting must not limit that: the mechanism has a limit of its own.
+func (a *Authenticator) AsksOthers() bool {
+	_, asks := a.first.(*oidc)
+	return asks
+}
+
+// Begin returns the login of a connection to a host (a name, an IP address, or a path).
+func (a *Authenticator) Begin(host string) *Login {
+	return &Login{authenticator: a, host: host, mechanism: a.first}
+}
 
 // Login is the login of one connection. It is not safe for concurrent use.
 type Login struct {
 	authenticator *Authenticator
-	speculative   Conversation // begun with hello; nil if there is none
+	host          string
+	mechanism     Mechanism
+	conversation  Conversation // the last one, if another login may need it
 }
 
 // User returns the value of saslSupportedMechs in hello, empty if the mechanism is given.
@@ -67,42 +82,56 @@ func (l *Login) User() string { return l.authenticator.user }
 
 // Speculative returns the document of speculativeAuthenticate in hello, nil if it must not be sent.
 func (l *Login) Speculative(ctx context.Context) ([]byte, error) {
-	m := l.authenticator.first
-	if !m.Speculates() {
+	conversation := l.mechanism.Speculate(l.host)
+	if conversation == nil {
 		return nil, nil
 	}
-	conversation := m.Begin()
 	command, err := conversation.Start(ctx)
 	if err != nil {
-		return nil, &Error{Mechanism: m.Name(), Err: err}
+		return nil, &Error{Mechanism: l.mechanism.Name(), Err: err}
 	}
-	l.speculative = conversation
+	l.conversation = conversation
 	at, doc := wire.BeginDocument(nil)
 	doc = append(doc, command...)
 	return wire.EndDocument(wire.AppendString(doc, "db", l.authenticator.source), at), nil
 }
 
-// RoundTrip sends a command to a database and returns the reply, which says "ok: 1".
+// RoundTrip sends a command to a database and returns the reply, which says "ok: 1". The error of another reply has a method
+// ErrorCode() int32.
 type RoundTrip func(ctx context.Context, database string, command []byte) ([]byte, error)
 
 // Finish logs in after hello. mechanisms is hello's saslSupportedMechs. reply is its speculativeAuthenticate, nil if there
 // is none: then the login begins again, with commands of its own. Errors are *Error.
 func (l *Login) Finish(ctx context.Context, mechanisms []string, reply []byte, send RoundTrip) error {
-	m, conversation := l.authenticator.first, l.speculative
 	var err error
 	switch {
-	case reply != nil && conversation == nil:
+	case reply != nil && l.conversation == nil:
 		err = errNotAsked
 	case reply != nil:
-		err = l.converse(ctx, conversation, reply, send)
+		err = l.converse(ctx, reply, send)
 	default:
-		m = l.authenticator.choose(mechanisms)
-		err = l.begin(ctx, m.Begin(), send)
+		l.mechanism = l.authenticator.choose(mechanisms)
+		err = l.converseAnew(ctx, send)
 	}
-	if err != nil {
-		return &Error{Mechanism: m.Name(), Err: err}
+	return l.ended(err)
+}
+
+// Again logs a connection in again whose login has expired (ReauthenticationRequired). Errors are *Error. Source: Driver
+// Authentication, "Reauthentication".
+func (l *Login) Again(ctx context.Context, send RoundTrip) error {
+	l.refused(reauthenticationRequired)
+	return l.ended(l.converseAnew(ctx, send))
+}
+
+// ended drops the conversation if nothing of it is needed later, and returns the error with the name of the mechanism.
+func (l *Login) ended(err error) error {
+	if _, borrows := l.conversation.(borrower); !borrows {
+		l.conversation = nil
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	return &Error{Mechanism: l.mechanism.Name(), Err: err}
 }
 
 var errNotAsked = errors.New("hello has a speculativeAuthenticate that was not asked for")
@@ -115,8 +144,44 @@ func (a *Authenticator) choose(mechanisms []string) Mechanism {
 	return a.first
 }
 
-func (l *Login) begin(ctx context.Context, conversation Conversation, send RoundTrip) error {
-	command, err := conversation.Start(ctx)
+// The codes of replies that say something about a secret.
+const (
+	authenticationFailed     = 18
+	reauthenticationRequired = 391
+)
+
+// maxConversations limits the conversations of one login. The most that a mechanism needs are three: with a token that is kept, with a
+// token for which a refresh token was given, and with a new one.
+const maxConversations = 3
+
+// converseAnew has whole conversations, until one succeeds or the mechanism has no better secret.
+func (l *Login) converseAnew(ctx context.Context, send RoundTrip) error {
+	for n := 1; ; n++ {
+		l.conversation = l.mechanism.Begin(l.host)
+		err := l.begin(ctx, send)
+		if err == nil || !l.refused(codeOf(err)) || n == maxConversations {
+			return err
+		}
+	}
+}
+
+// refused tells the conversation that its secret was refused, and reports whether there may be a better one.
+func (l *Login) refused(code int32) bool {
+	b, borrows := l.conversation.(borrower)
+	return borrows && b.refused(code)
+}
+
+// codeOf returns the code of the server's reply, 0 if the error is not one of the server.
+func codeOf(err error) int32 {
+	var reply interface{ ErrorCode() int32 }
+	if errors.As(err, &reply) {
+		return reply.ErrorCode()
+	}
+	return 0
+}
+
+func (l *Login) begin(ctx context.Context, send RoundTrip) error {
+	command, err := l.conversation.Start(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,13 +189,13 @@ func (l *Login) begin(ctx context.Context, conversation Conversation, send Round
 	if err != nil {
 		return err
 	}
-	return l.converse(ctx, conversation, reply, send)
+	return l.converse(ctx, reply, send)
 }
 
-// converse continues a conversation from a reply to its end.
-func (l *Login) converse(ctx context.Context, conversation Conversation, reply []byte, send RoundTrip) error {
+// converse continues the conversation from a reply to its end.
+func (l *Login) converse(ctx context.Context, reply []byte, send RoundTrip) error {
 	for {
-		command, err := conversation.Next(ctx, reply)
+		command, err := l.conversation.Next(ctx, reply)
 		if err != nil || command == nil {
 			return err
 		}

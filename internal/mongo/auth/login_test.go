@@ -88,7 +88,7 @@ func TestTheFirstMessages(t *testing.T) {
 		{"PLAIN has the user and the password", Plain, "\x00user\x00pencil", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			command, err := authenticator(t, c.mechanism).first.Begin().Start(t.Context())
+			command, err := authenticator(t, c.mechanism).first.Begin("db.example").Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestTheSpeculativeMessageNamesItsDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := a.Begin()
+	l := a.Begin("db.example")
 	doc, err := l.Speculative(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestAPlainServerMustEndAtOnce(t *testing.T) {
 // Source: Driver Authentication, "SASL": a reply with a code other than 0 is an error, also if it says "ok: 1".
 func TestAReplyWithACodeIsAnError(t *testing.T) {
 	for _, code := range []any{int32(18), int64(18), 18.0} {
-		conversation := authenticator(t, Plain).first.Begin()
+		conversation := authenticator(t, Plain).first.Begin("db.example")
 		if _, err := conversation.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestAReplyWithACodeIsAnError(t *testing.T) {
 }
 
 func TestAnAnswerToASpeculationThatWasNotMadeIsRefused(t *testing.T) {
-	l := authenticator(t, Plain).Begin()
+	l := authenticator(t, Plain).Begin("db.example")
 	err := l.Finish(t.Context(), nil, reply{done: true}.document(), (&server{}).send)
 	if !errors.Is(err, errNotAsked) {
 		t.Errorf("error %v", err)

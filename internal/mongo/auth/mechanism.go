@@ -6,11 +6,10 @@ import "context"
 type Mechanism interface {
 	// Name returns the mechanism's name, as in authMechanism.
 	Name() string
-	// Begin returns the conversation for one connection.
-	Begin() Conversation
-	// Speculates reports whether the first command of the next conversation may be sent with hello
-	// (speculativeAuthenticate).
-	Speculates() bool
+	// Begin returns a conversation with the server at a host (a name, an IP address, or a path).
+	Begin(host string) Conversation
+	// Speculate returns a conversation whose first command may be sent with hello (speculativeAuthenticate), nil if there is none.
+	Speculate(host string) Conversation
 }
 
 // Conversation is one login on one connection, as seen by the client. A command is the elements of its document without
@@ -21,4 +20,11 @@ type Conversation interface {
 	// Next reads the reply to the last command and returns the next one, nil if the login is complete. An error means
 	// that the server must not be trusted.
 	Next(ctx context.Context, reply []byte) ([]byte, error)
+}
+
+// borrower is a conversation whose secret comes from somebody else and is kept for more than one login.
+type borrower interface {
+	// refused says that a login with the secret has failed, with the code of the server's reply, else 0. It forgets the secret if the
+	// code means that it is of no use, and reports whether another conversation may have a better one.
+	refused(code int32) bool
 }

@@ -8,10 +8,10 @@ import (
 // plain is PLAIN (RFC 4616). It sends the password as it is, so it needs TLS to keep it secret.
 type plain struct{ credential Credential }
 
-func (p *plain) Name() string     { return Plain }
-func (p *plain) Speculates() bool { return false }
+func (p *plain) Name() string                  { return Plain }
+func (p *plain) Speculate(string) Conversation { return nil }
 
-func (p *plain) Begin() Conversation {
+func (p *plain) Begin(string) Conversation {
 	return &saslConversation{exchange: plainExchange{p.credential}, mechanism: Plain, last: true}
 }
 

@@ -35,10 +35,10 @@ func newSCRAM(name string, c Credential) (*scramMechanism, error) {
 	return &scramMechanism{Mechanism: m, name: name}, err
 }
 
-func (m *scramMechanism) Name() string     { return m.name }
-func (m *scramMechanism) Speculates() bool { return true }
+func (m *scramMechanism) Name() string                       { return m.name }
+func (m *scramMechanism) Speculate(host string) Conversation { return m.Begin(host) }
 
-func (m *scramMechanism) Begin() Conversation {
+func (m *scramMechanism) Begin(string) Conversation {
 	return &saslConversation{exchange: scramExchange{m.Mechanism.Begin()}, mechanism: m.name, skipEmpty: true}
 }
 

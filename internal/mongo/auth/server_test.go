@@ -153,7 +153,7 @@ func authenticator(t testing.TB, mechanism string) *Authenticator {
 // login logs in like a connection: the first message with hello if speculative is true, the rest after it.
 func login(t testing.TB, a *Authenticator, s *server, speculative bool, mechanisms ...string) error {
 	t.Helper()
-	l := a.Begin()
+	l := a.Begin("db.example")
 	var answer []byte
 	if speculative {
 		first, err := l.Speculative(t.Context())

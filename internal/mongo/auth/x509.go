@@ -10,9 +10,9 @@ import (
 // reads it from the certificate.
 type x509 struct{}
 
-func (x509) Name() string        { return X509 }
-func (x509) Speculates() bool    { return true }
-func (x509) Begin() Conversation { return x509Conversation{} }
+func (x509) Name() string                  { return X509 }
+func (x509) Speculate(string) Conversation { return x509Conversation{} }
+func (x509) Begin(string) Conversation     { return x509Conversation{} }
 
 type x509Conversation struct{}
 

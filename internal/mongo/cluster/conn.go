@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -30,11 +31,12 @@ type Conn struct {
 	nc          net.Conn
 	in          messageBuffer
 	compression compression
-	hello       bson.Raw // the last reply to hello; valid until the next use of the connection
-	continues   bool     // the last message had the flag moreToCome
-	lastMessage int32    // its requestID; the next message of the reply answers it
-	owed        int32    // the requestID of a message whose reply was not read, because its context ended; 0: none
-	inUse       bool     // a read or a write runs; it stays true if the application's net.Conn panics
+	login       *auth.Login // nil if the connection does not log in
+	hello       bson.Raw    // the last reply to hello; valid until the next use of the connection
+	continues   bool        // the last message had the flag moreToCome
+	lastMessage int32       // its requestID; the next message of the reply answers it
+	owed        int32       // the requestID of a message whose reply was not read, because its context ended; 0: none
+	inUse       bool        // a read or a write runs; it stays true if the application's net.Conn panics
 	broken      bool
 	failure     error                 // why it is broken
 	interrupted atomic.Pointer[error] // why its pool has interrupted it; nil if it has not

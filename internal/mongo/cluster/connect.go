@@ -31,18 +31,27 @@ func (o *opening) limited(ctx context.Context) (context.Context, context.CancelF
 // *HandshakeError.
 func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error) {
 	cfg := &s.cluster.cfg
-	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
+	limited, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	nc, err := dial(ctx, cfg.Dialer, s.address)
+	nc, err := dial(limited, cfg.Dialer, s.address)
 	if err == nil && cfg.TLS != nil {
-		nc, err = secured(ctx, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
+		nc, err = secured(limited, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
 	}
 	if err != nil {
-		return nil, s.handshakeError(ctx, err)
+		return nil, s.handshakeError(limited, err)
 	}
 	c := newConn(nc, id, s.address)
 	c.compression.codecs = s.cluster.codecs
-	if err := s.greet(ctx, c, &o); err != nil {
+	speculative, err := s.greet(limited, c, &o)
+	if err == nil && c.login != nil {
+		if !o.auth.AsksOthers() {
+			ctx = limited
+		}
+		err = s.login(ctx, c, &o, speculative)
+	} else {
+		ctx = limited
+	}
+	if err != nil {
 		err = c.alertBehind(ctx, err)
 		c.close()
 		e := s.handshakeError(ctx, err)
@@ -53,13 +62,14 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	return c, nil
 }
 
-// greet sends hello and, with an authenticator, logs in.
-func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (err error) {
+// greet sends hello. It returns hello's speculativeAuthenticate, nil if there is none. The connection's login is nil afterwards if the
+// connection must not log in.
+func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (speculative []byte, err error) {
 	defer panicked.Recovered("the handshake", &err)
 	cfg := &s.cluster.cfg
 	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
 	if o.auth != nil {
-		hello.login = o.auth.Begin()
+		hello.login = o.auth.Begin(hostOf(s.address))
 	}
 	start := time.Now()
 	limited, cancel := o.limited(ctx)
@@ -67,30 +77,45 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (err error) {
 	description, speculative, err := c.handshake(limited, s.address, &hello)
 	switch {
 	case cfg.Topology.LoadBalanced && (isUnknownCommand(err) || err == nil && description.ServiceID.IsZero()):
-		return errNoService
+		return nil, errNoService
 	case err != nil:
-		return err
+		return nil, err
 	}
 	c.firstRTT = time.Since(start)
 	c.Description = description
 	s.pool.joinService(c)
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
-	if hello.login == nil || description.Type == topology.RSArbiter && !cfg.AuthArbiters { // most arbiters know no users
-		return nil
+	if description.Type != topology.RSArbiter || cfg.AuthArbiters { // most arbiters know no users
+		c.login = hello.login
 	}
-	return s.login(ctx, c, o, hello.login, speculative)
+	return speculative, nil
 }
 
 // login logs in after hello. speculative is hello's speculativeAuthenticate, nil if there is none.
-func (s *Server) login(ctx context.Context, c *Conn, o *opening, login *auth.Login, speculative []byte) error {
-	requestID := int32(1) // that of hello
-	return login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
-		func(ctx context.Context, database string, command []byte) ([]byte, error) {
-			requestID++
-			ctx, cancel := o.limited(ctx)
-			defer cancel()
-			return c.handshakeCommand(ctx, database, command, requestID, s.cluster.cfg.Handshake.ServerAPI)
-		})
+func (s *Server) login(ctx context.Context, c *Conn, o *opening, speculative []byte) (err error) {
+	defer panicked.Recovered("the login", &err)
+	requestID := int32(firstHelloID)
+	return c.login.Finish(ctx, c.Description.SASLSupportedMechs, speculative, s.roundTrips(c, o, &requestID))
+}
+
+// roundTrips returns the function that sends the commands of a login.
+func (s *Server) roundTrips(c *Conn, o *opening, requestID *int32) auth.RoundTrip {
+	return func(ctx context.Context, database string, command []byte) ([]byte, error) {
+		*requestID++
+		ctx, cancel := context.WithTimeout(ctx, s.cluster.cfg.ConnectTimeout) // a mechanism that asks others has no other limit
+		defer cancel()
+		ctx, cancelLimited := o.limited(ctx)
+		defer cancelLimited()
+		return c.handshakeCommand(ctx, database, command, *requestID, s.cluster.cfg.Handshake.ServerAPI)
+	}
+}
+
+// hostOf returns the host of an address, or the path of a Unix domain socket.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }
 
 // isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.

@@ -165,7 +165,7 @@ func firstHello(t *testing.T, h *Handshake, a *auth.Authenticator) bson.Raw {
 	cfg := Config{Handshake: *h, Environment: emptyEnvironment(), Topology: topology.Config{Seeds: []string{addrA}}}
 	hello := initialHello{Handshake: h, metadata: bareOn(t, cfg).cluster.metadata.document()}
 	if a != nil {
-		hello.login = a.Begin()
+		hello.login = a.Begin("a")
 	}
 	at, b := wire.BeginDocument(nil)
 	b, err := hello.append(t.Context(), b)

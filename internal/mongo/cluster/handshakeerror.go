@@ -67,5 +67,8 @@ type refusedLogin struct {
 // Error returns the name of the code and the message.
 func (r *refusedLogin) Error() string { return fmt.Sprintf("(%s) %s", r.err.CodeName, r.err.Message) }
 
+// ErrorCode returns the code of the reply.
+func (r *refusedLogin) ErrorCode() int32 { return r.err.Code }
+
 // Unwrap returns the fields of the reply.
 func (r *refusedLogin) Unwrap() error { return r.err }

@@ -67,7 +67,7 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 		}
 	}()
 	unpinned := r.op.Pin != nil && r.op.Pin.server == nil
-	failure := r.onConnection(ctx, limited, target, conn)
+	failure := r.loggedIn(ctx, limited, target, conn)
 	executed = failure.Err == nil || r.reply.OK // the reply of a failed write may have a cursor
 	r.pinnedByFailure = unpinned && failure.Err != nil && executed
 	return failure

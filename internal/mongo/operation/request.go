@@ -231,7 +231,7 @@ func (r *run) onShared(ctx, limited context.Context, target cluster.Target) retr
 		return r.checkOutFailed(ctx, target.Server, err)
 	}
 	defer r.op.Request.checkIn(held) // also if the command or a listener panics
-	failure := r.onConnection(ctx, limited, target, held.conn)
+	failure := r.loggedIn(ctx, limited, target, held.conn)
 	if failure.Err == nil || r.reply.OK { // the reply of a failed write may have a cursor
 		r.pinnedByFailure = failure.Err != nil && r.pin != nil && r.pin.server == nil
 		r.pin.keepServer(target)

@@ -21,6 +21,8 @@ const (
 	SCRAMSHA256 = "SCRAM-SHA-256"
 	X509        = "MONGODB-X509"
 	Plain       = "PLAIN"
+	AWS         = "MONGODB-AWS"
+	OIDC        = "MONGODB-OIDC"
 )
 
 // External is the database of users that something outside the server vouches for.
@@ -33,6 +35,7 @@ type Account struct {
 	Roles    []byte // as createUser was given them; nil: root
 	Scram    map[string]scram.StoredCredentials
 	plain    string // the password of PLAIN; empty: the user has not that mechanism
+	external string // the mechanism of a user of $external without a password; empty: X509
 }
 
 // iterations are what the real server asks for by default.
@@ -104,13 +107,15 @@ func (a *Account) mechanisms() []string {
 	return slices.Sorted(maps.Keys(a.Scram))
 }
 
-// setExternal makes the account one for PLAIN, which has a password, or for X.509, which has none.
+// setExternal makes the account one for PLAIN, which has a password, or for another mechanism, which has none.
 func (a *Account) setExternal(password string, mechanisms []string) error {
 	switch {
 	case slices.Equal(mechanisms, []string{Plain}) && password == "":
 		return fmt.Errorf("mongotest: user %q has no password", a.Name)
 	case slices.Equal(mechanisms, []string{Plain}):
 		a.plain = password
+	case slices.Equal(mechanisms, []string{AWS}), slices.Equal(mechanisms, []string{OIDC}):
+		a.external = mechanisms[0]
 	case password != "":
 		return fmt.Errorf("mongotest: user %q of $external has a password, but its mechanism is not PLAIN", a.Name)
 	}
@@ -151,6 +156,8 @@ func (a *Account) Mechanisms() []string {
 	switch {
 	case a.HasPlain():
 		return []string{Plain}
+	case a.external != "":
+		return []string{a.external}
 	case a.DB == External:
 		return []string{X509}
 	}

@@ -2,6 +2,7 @@ package call
 
 import (
 	"net"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/base/peek"
@@ -33,8 +34,12 @@ type Client struct {
 	waiter   replica.Waiter // for the write concern of the current command
 
 	User       *account.Account // who has authenticated, nil if nobody
+	Expires    time.Time        // when the authentication ends; never if it is zero
 	Privileges Privileges       // of user
 }
+
+// expired reports whether the authentication has ended.
+func (c *Client) expired() bool { return !c.Expires.IsZero() && !time.Now().Before(c.Expires) }
 
 // gone reports whether the connection was closed by the server.
 func (c *Client) gone() bool {

@@ -43,21 +43,25 @@ type Cluster struct {
 
 // User returns a user, nil if there is none. It is for callers without the set's mutex. Its result does not change.
 func (rs *Cluster) User(db, name string) *account.Account {
+	return rs.userWhere(func(a *account.Account) bool { return a.DB == db && a.Name == name })
+}
+
+// EnablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
+func (rs *Cluster) EnablesPlain() bool { return rs.userWhere((*account.Account).HasPlain) != nil }
+
+// userWhere returns the first user that is wanted, nil if there is none.
+func (rs *Cluster) userWhere(wanted func(*account.Account) bool) *account.Account {
 	rs.Set.Lock()
 	defer rs.Set.Unlock()
-	return account.Named(rs.Users, db, name)
+	if i := slices.IndexFunc(rs.Users, wanted); i >= 0 {
+		return rs.Users[i]
+	}
+	return nil
 }
 
 // User returns a user, nil if there is none.
 func (x Locked) User(db, name string) *account.Account {
 	return account.Named(x.Client.Cluster.Users, db, name)
-}
-
-// EnablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
-func (rs *Cluster) EnablesPlain() bool {
-	rs.Set.Lock()
-	defer rs.Set.Unlock()
-	return slices.ContainsFunc(rs.Users, (*account.Account).HasPlain)
 }
 
 // MemberOf returns the member that has a replica, nil for nil. It is called with the set's mutex held.

@@ -127,6 +127,8 @@ func (x *Call) Parse(doc []byte) error {
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.Name)
 	case x.Client.User == nil && x.Client.Cluster.Guarded.Load() && !c.Spec.Greeting && !c.Spec.Open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.Name)
+	case x.Client.expired() && !c.Spec.Greeting && !c.Spec.Open:
+		return mongoerr.Errorf(mongoerr.ReauthenticationRequired, "The authentication of this connection has expired")
 	case !c.comment.Missing():
 		if err := checkComment(x.Client.Set.Version, c.Name, c.comment); err != nil {
 			return err
