@@ -168,7 +168,7 @@ func TestABrokenConnectionNamesItsServer(t *testing.T) {
 	}
 }
 
-// The first hello is an OP_QUERY with the client's metadata, the later ones are an OP_MSG.
+// The first hello has the client's metadata.
 func TestTheHellosOfAConnection(t *testing.T) {
 	first := bson.D{
 		{Key: "isMaster", Value: int32(1)},

@@ -40,8 +40,8 @@
 //
 // # Not obvious
 //
-//   - The first hello on a connection is isMaster in an OP_QUERY, which every server understands, unless the handshake declares
-//     an API version or a load balancer; later ones are hello in an OP_MSG.
+//   - The first hello on a connection is isMaster, which every server understands, unless the handshake declares an API version or
+//     a load balancer; later ones are hello, if the server has said that it knows it. All are OP_MSG.
 //   - Bytes after a reply are an error, unless the reply has the flag moreToCome: then Conn.Next reads the next message. A
 //     connection that still expects one is closed when it is checked in.
 //   - While a monitor waits for the hellos of a stream, a request for a check has no effect. A server that became Unknown

@@ -30,8 +30,8 @@ type ServerAPI struct {
 	DeprecationErrors *bool
 }
 
-// legacy reports whether the first hello is isMaster in an OP_QUERY, which every server understands. With an API
-// version or a load balancer the specifications require hello in an OP_MSG.
+// legacy reports whether the first hello is isMaster, which every server understands. With an API version or a load balancer the
+// specifications require hello.
 func (h *Handshake) legacy() bool { return h.ServerAPI == nil && !h.LoadBalanced }
 
 // initialHello is the first hello of one connection.

@@ -18,13 +18,7 @@ func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (
 	if err != nil {
 		return nil, nil, &unwrittenHello{err}
 	}
-	send := c.roundTripQuery
-	if !h.legacy() {
-		send = func(ctx context.Context, database string, elements []byte) ([]byte, error) {
-			return c.roundTripMsg(ctx, firstHelloID, 0, database, elements)
-		}
-	}
-	reply, err := send(ctx, "admin", elements)
+	reply, err := c.roundTripMsg(ctx, firstHelloID, 0, "admin", elements)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,21 +52,6 @@ func (c *Conn) handshakeCommand(
 	case errors.As(err, &failure):
 		return nil, &refusedLogin{reply: body, err: failure}
 	case err != nil:
-		return nil, c.ioError(retry.StageInFlight, err)
-	}
-	return body, nil
-}
-
-// roundTripQuery sends a command as an OP_QUERY and returns the body of the reply, which aliases the connection's buffer.
-func (c *Conn) roundTripQuery(ctx context.Context, database string, elements []byte) ([]byte, error) {
-	at, doc := wire.BeginDocument(nil)
-	doc = wire.EndDocument(append(doc, elements...), at)
-	reply, err := c.RoundTrip(ctx, wire.AppendQuery(nil, firstHelloID, wire.SecondaryOk, database+".$cmd", doc), firstHelloID)
-	if err != nil {
-		return nil, err
-	}
-	body, err := wire.ParseReply(reply)
-	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return body, nil

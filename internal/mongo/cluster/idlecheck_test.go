@@ -49,11 +49,7 @@ func answerAll(nc net.Conn) {
 			return
 		}
 		h, _ := wire.ParseHeader(message)
-		answer := msg(h.RequestID, body)
-		if h.OpCode == wire.OpQuery {
-			answer = wire.AppendReply(nil, 1, h.RequestID, body)
-		}
-		if _, err := nc.Write(answer); err != nil {
+		if _, err := nc.Write(msg(h.RequestID, body)); err != nil {
 			return
 		}
 	}

@@ -224,9 +224,6 @@ func isTimeout(err error) bool {
 // hello took too; without a stream that is the sample of the round trip time.
 func (m *monitor) check(ctx context.Context) (d *topology.Server, took time.Duration, err error) {
 	defer panicked.Recovered("the connection", &err)
-	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
-		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
-	}
 	if m.conn == nil {
 		return m.connect(ctx)
 	}

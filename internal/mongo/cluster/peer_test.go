@@ -39,8 +39,8 @@ type peer struct {
 type question struct {
 	conn      *memnet.Conn
 	dialed    int  // the number of the connection, from 1
-	handshake bool // an OP_QUERY, which is always the first message on a connection
-	hello     bool // a hello of either kind
+	handshake bool // the first message on a connection
+	hello     bool // a hello, of the handshake or later
 	header    wire.Header
 	document  bson.Raw // the body
 	message   []byte   // as it came
@@ -68,14 +68,14 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 func (p *peer) serve(nc *memnet.Conn, dialed int) {
 	defer p.set(func(p *peer) { p.open-- })
 	defer nc.Close()
-	for {
+	for first := true; ; first = false {
 		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
 		if err != nil {
 			return
 		}
 		q := &question{conn: nc, dialed: dialed, message: message}
 		q.header, _ = wire.ParseHeader(message)
-		q.handshake = q.header.OpCode == wire.OpQuery
+		q.handshake = first
 		q.hello = q.handshake || isHello(message)
 		if r, err := wire.ParseClientMessage(message); err == nil {
 			q.document = r.Body
@@ -100,16 +100,13 @@ func isHello(message []byte) bool {
 	return err == nil && it.Next() && (string(it.Key) == "hello" || string(it.Key) == "isMaster")
 }
 
-// answer sends a document in the form of the question: OP_REPLY to OP_QUERY, OP_MSG to OP_MSG.
+// answer sends a document.
 func (q *question) answer(doc bson.D) { q.conn.Write(q.reply(doc)) }
 
 func (q *question) reply(doc bson.D) []byte {
 	body, err := bson.Marshal(doc)
 	if err != nil {
 		panic(err)
-	}
-	if q.handshake {
-		return wire.AppendReply(nil, 1, q.header.RequestID, body)
 	}
 	return msg(q.header.RequestID, body)
 }

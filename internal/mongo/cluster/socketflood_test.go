@@ -61,9 +61,6 @@ func (f *floodServer) serve(nc net.Conn) {
 		h, _ := wire.ParseHeader(message)
 		body, _ := bson.Marshal(append(bson.D{{Key: "ok", Value: 1}, {Key: "id", Value: h.RequestID}}, standalone()...))
 		reply := msg(h.RequestID, body)
-		if h.OpCode == wire.OpQuery {
-			reply = wire.AppendReply(nil, 1, h.RequestID, body)
-		}
 		<-time.After(rand.N(6 * time.Millisecond))
 		cut := rand.IntN(len(reply))
 		switch rand.IntN(50) {

@@ -15,12 +15,12 @@ var uriRows = func() []row {
 		"srvMaxHosts=0", "timeoutMS=-1", "tls=maybe", "compressors=", "compressors=zlib", "zlibCompressionLevel=1", "compressors=zlib&zlibCompressionLevel=10",
 		"compressors=zstd&zstdCompressionLevel=23",
 		"waitQueueTimeoutMS=10", "socketTimeoutMS=5", "wtimeoutMS=5&timeoutMS=0", "wtimeout=5", "waitQueueSize=5", "serverSelectionTryOnce=true",
-		"heartbeatIntervalMS=700", "connect=automatic", "connect=nonsense", "socketTimeoutMS=-1",
+		"heartbeatIntervalMS=700", "connect=automatic", "connect=nonsense", "socketTimeoutMS=-1", "nonsense=1",
 	} {
 		rows = append(rows, row{name: "connection string with " + o, uri: "&" + o, do: insertOne(one)})
 	}
 	for _, o := range []string{
-		"uuidRepresentation=pythonLegacy", "nonsense=1", "wtimeoutMS=-5", "waitQueueTimeoutMS=x",
+		"uuidRepresentation=pythonLegacy", "wtimeoutMS=-5", "waitQueueTimeoutMS=x",
 	} {
 		rows = append(rows, row{
 			name: "connection string with " + o, uri: "&" + o, do: insertOne(one),
