@@ -55,10 +55,10 @@ func (c *saslConversation) Next(ctx context.Context, reply []byte) ([]byte, erro
 		}
 	}
 	switch {
-	case r.done && c.complete():
-		return nil, nil
-	case r.done:
+	case r.done && (!c.complete() || len(payload) > 0):
 		return nil, errTooEarly
+	case r.done:
+		return nil, nil
 	case c.last:
 		return nil, errNoEnd
 	}
@@ -69,7 +69,7 @@ func (c *saslConversation) Next(ctx context.Context, reply []byte) ([]byte, erro
 }
 
 var (
-	errTooEarly = errors.New("the server reports success before it has proved that it knows the user's credentials")
+	errTooEarly = errors.New("the server reports success before the conversation is complete")
 	errNoEnd    = errors.New("the server does not end the conversation")
 )
 

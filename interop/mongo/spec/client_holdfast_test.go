@@ -41,7 +41,7 @@ func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
 		"an option, and an error of the client is expected": raw + `, "expectError": {"isClientError": true}}`,
 		"an option, on a thread": runner("runOnThread", `"thread": "thread", "operation": `+raw+`}`) + "," +
 			runner("waitForThread", `"thread": "thread"`),
-		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"socketTimeout": 1}}}]`),
+		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"uuidRepresentation": "csharpLegacy"}}}]`),
 	} {
 		f := framed(t, operation)
 		r := result{err: runCase(t, f, &f.Tests[0], onReplicaSet(f, &f.Tests[0]))}

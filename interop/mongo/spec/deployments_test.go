@@ -28,7 +28,7 @@ func deployments(f *unified.File, c *unified.Test, topology string) []unified.Fa
 	return list
 }
 
-var mechanisms = []string{"SCRAM-SHA-1", "SCRAM-SHA-256"}
+var mechanisms = []string{"SCRAM-SHA-1", "SCRAM-SHA-256", "MONGODB-OIDC"}
 
 // parameters are the server parameters of mongotest that cases ask for.
 var parameters = func() bson.Raw {

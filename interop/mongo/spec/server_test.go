@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -49,7 +50,10 @@ const (
 func start(t *testing.T, facts unified.Facts) server {
 	options := []mongotest.Option{mongotest.InMemory(), mongotest.Version(facts.Version)}
 	if facts.Auth {
-		options = append(options, mongotest.Users(mongotest.User{Name: userName, Password: userPassword}))
+		options = append(options, mongotest.Users(mongotest.User{Name: userName, Password: userPassword}),
+			mongotest.OIDC(mongotest.IdentityProvider{Accept: func(token string) (mongotest.TokenOwner, error) {
+				return mongotest.TokenOwner{Name: token}, nil // "" is nobody
+			}}))
 	}
 	return server{topologies[facts.Topology](t, options...), facts}
 }
@@ -66,8 +70,14 @@ func (s server) SingleURI() string {
 
 func (s server) Configure(o *options.ClientOptions) {
 	o.SetDialer(s.Dialer())
-	if s.facts.Auth && o.Auth == nil {
+	switch {
+	case !s.facts.Auth:
+	case o.Auth == nil:
 		o.SetAuth(options.Credential{Username: userName, Password: userPassword})
+	case o.Auth.AuthMechanism == "MONGODB-OIDC":
+		o.Auth.OIDCMachineCallback = func(context.Context, *options.OIDCArgs) (*options.OIDCCredential, error) {
+			return &options.OIDCCredential{AccessToken: userName}, nil
+		}
 	}
 }
 

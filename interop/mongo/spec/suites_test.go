@@ -19,7 +19,7 @@ import (
 
 // suites are the folders whose every file is run.
 var suites = []string{
-	"causal-consistency", "change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
+	"auth/tests/unified", "causal-consistency", "change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
 	"command-logging-and-monitoring", "connection-monitoring-and-pooling/tests/logging", "crud", "gridfs", "index-management",
 	"load-balancers/tests", "mongodb-handshake",
 	"read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",

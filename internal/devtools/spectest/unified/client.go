@@ -120,6 +120,9 @@ func withURIOptions(uri string, extra bson.Raw) (string, error) {
 				values.Del(old)
 			}
 		}
+		if name == "authMechanismProperties" && isPlaceholder(e.Value()) {
+			continue // what the deployment has is for Configure to say
+		}
 		if values[name], err = uriTexts(e.Value()); err != nil {
 			return "", fmt.Errorf("uriOptions: %s: %w", name, err)
 		}
@@ -129,6 +132,12 @@ func withURIOptions(uri string, extra bson.Raw) (string, error) {
 		address = firstSeed(address)
 	}
 	return address + "?" + values.Encode(), nil
+}
+
+// isPlaceholder reports whether a value stands for one of the deployment's own.
+func isPlaceholder(v bson.RawValue) bool {
+	doc, ok := v.DocumentOK()
+	return ok && doc.Lookup("$$placeholder").Type != 0
 }
 
 // firstSeed leaves one host of mongodb://host,host/.

@@ -34,6 +34,9 @@ func source(a *arguments) *bytes.Reader {
 // uploadOptions drops two options that clients have no longer.
 func uploadOptions(a *arguments) (*options.GridFSUploadOptionsBuilder, error) {
 	opts := options.GridFSUpload()
+	if v := a.optional("disableMD5"); v.Type != 0 && !v.Boolean() {
+		a.fail("disableMD5: no client has MD5")
+	}
 	return opts, a.rest(opts)
 }
 

@@ -9,13 +9,14 @@ import (
 )
 
 var clientOperations = map[string]function[*clientEntity]{
-	"appendMetadata":     appendMetadata,
-	"clientBulkWrite":    clientBulkWrite,
-	"close":              closeClient,
-	"createChangeStream": watchClient,
-	"dropDatabase":       dropDatabase,
-	"listDatabases":      listDatabases,
-	"listDatabaseNames":  listDatabaseNames,
+	"appendMetadata":      appendMetadata,
+	"clientBulkWrite":     clientBulkWrite,
+	"close":               closeClient,
+	"createChangeStream":  watchClient,
+	"dropDatabase":        dropDatabase,
+	"listDatabases":       listDatabases,
+	"listDatabaseNames":   listDatabaseNames,
+	"listDatabaseObjects": listDatabaseObjects,
 }
 
 func closeClient(ctx context.Context, c *clientEntity, a *arguments) (any, error) {
@@ -76,6 +77,19 @@ func listDatabaseNames(ctx context.Context, c *clientEntity, a *arguments) (any,
 		return nil, err
 	}
 	return c.ListDatabaseNames(ctx, filter, opts)
+}
+
+// listDatabaseObjects returns the databases as a program in Go gets them.
+func listDatabaseObjects(ctx context.Context, c *clientEntity, a *arguments) (any, error) {
+	names, err := listDatabaseNames(ctx, c, a)
+	if err != nil {
+		return nil, err
+	}
+	var found []*mongoDatabase
+	for _, name := range names.([]string) {
+		found = append(found, c.Database(name))
+	}
+	return found, nil
 }
 
 // filterOf takes a filter that may be missing.
