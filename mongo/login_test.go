@@ -42,6 +42,30 @@ var logins = []struct {
 	{"a user of another database", options.Credential{Username: "app", Password: secret, AuthSource: "app"}, 18, "SCRAM-SHA-256"},
 	{"PLAIN", options.Credential{AuthMechanism: "PLAIN", Username: "bob", Password: secret}, 18, "PLAIN"},
 	{"MONGODB-X509", options.Credential{AuthMechanism: "MONGODB-X509"}, 11, "MONGODB-X509"},
+	{
+		"MONGODB-AWS", options.Credential{
+			AuthMechanism: "MONGODB-AWS", Username: "AKIAADA", Password: secret, AuthMechanismProperties: map[string]string{"AWS_SESSION_TOKEN": secret + "/token"},
+		}, 18, "MONGODB-AWS",
+	},
+	{"MONGODB-OIDC", options.Credential{AuthMechanism: "MONGODB-OIDC", OIDCMachineCallback: returning(secret)}, 18, "MONGODB-OIDC"},
+}
+
+// returning is a callback that always returns the same token.
+func returning(token string) options.OIDCCallback {
+	return func(context.Context, *options.OIDCArgs) (*options.OIDCCredential, error) {
+		return &options.OIDCCredential{AccessToken: token}, nil
+	}
+}
+
+// wrong makes a credential one that the server refuses.
+func wrong(c options.Credential) options.Credential {
+	if c.Password != "" {
+		c.Password = wrongSecret
+	}
+	if c.OIDCMachineCallback != nil {
+		c.OIDCMachineCallback = returning(wrongSecret)
+	}
+	return c
 }
 
 // guardedUsers are the users of a guarded set. The server derives the keys of each, which costs milliseconds.
@@ -60,7 +84,14 @@ func guardedSet(t *testing.T, names []string, opts ...mongotest.Option) *mongote
 	users := slices.DeleteFunc(slices.Clone(guardedUsers), func(u mongotest.User) bool {
 		return u.Database != "$external" && !slices.Contains(names, u.Name)
 	})
-	return mongotest.RunReplicaSetT(t, 1, append(opts, mongotest.TLS(), mongotest.Users(users...))...)
+	return mongotest.RunReplicaSetT(t, 1, append(opts, mongotest.TLS(), mongotest.Users(users...), mongotest.AWS(mongotest.AWSIdentity{
+		ARN: "arn:aws:iam::1:user/ada", AccessKeyID: "AKIAADA", SecretAccessKey: secret, SessionToken: secret + "/token",
+	}), mongotest.OIDC(mongotest.IdentityProvider{Accept: func(token string) (mongotest.TokenOwner, error) {
+		if token != secret {
+			return mongotest.TokenOwner{}, errors.New("not mine")
+		}
+		return mongotest.TokenOwner{Name: "oidc"}, nil
+	}}))...)
 }
 
 // guest is a client's options, and everything that its listeners heard.
@@ -145,10 +176,7 @@ func TestALoginFails(t *testing.T) {
 	for _, c := range logins {
 		t.Run(c.name, func(t *testing.T) {
 			onBothTransports(t, c.credential.Username, func(t *testing.T, set *mongotest.Deployment) {
-				if c.credential.Password != "" {
-					c.credential.Password = wrongSecret
-				}
-				g := guestOf(t, set, c.credential, pkix.Name{CommonName: "stranger"})
+				g := guestOf(t, set, wrong(c.credential), pkix.Name{CommonName: "stranger"})
 				began := time.Now()
 				err := g.visit(t)
 				refused, ok := err.(mongo.CommandError) //nolint:errorlint // applications switch on the type

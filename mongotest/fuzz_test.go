@@ -153,14 +153,21 @@ func FuzzCompressed(f *testing.F) {
 
 // FuzzScram plays both steps of an authentication. Who does not know the password is never let in.
 func FuzzScram(f *testing.F) {
-	for _, mechanism := range []string{"SCRAM-SHA-1", "SCRAM-SHA-256", "PLAIN"} {
+	for _, mechanism := range []string{"SCRAM-SHA-1", "SCRAM-SHA-256", "PLAIN", "MONGODB-AWS", "MONGODB-OIDC"} {
 		f.Add(mechanism, []byte("n,,n=alice,r=fyko+d2lbbFgONRv9qkxdawL"), []byte("c=biws,r=fyko+d2lbbFgONRv9qkxdawL,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts="))
 		f.Add(mechanism, []byte("y,a=alice,n=al=2Cice,r="), []byte(""))
 	}
-	v := newVictim(f, mongotest.Users(mongotest.User{Name: "alice", Password: "correct horse battery staple"}))
+	f.Add("MONGODB-OIDC", must[[]byte](f)(bson.Marshal(bson.D{})), must[[]byte](f)(bson.Marshal(bson.D{{Key: "jwt", Value: "a guess"}})))
+	f.Add("MONGODB-AWS", must[[]byte](f)(bson.Marshal(bson.D{{Key: "r", Value: make([]byte, 32)}, {Key: "p", Value: 110}})),
+		must[[]byte](f)(bson.Marshal(bson.D{{Key: "a", Value: "AWS4-HMAC-SHA256"}, {Key: "d", Value: "2"}})))
+	v := newVictim(f, mongotest.Users(mongotest.User{Name: "alice", Password: "correct horse battery staple"}),
+		mongotest.AWS(mongotest.AWSIdentity{ARN: "arn", AccessKeyID: "id", SecretAccessKey: "correct horse battery staple"}),
+		mongotest.OIDC(mongotest.IdentityProvider{Accept: func(string) (mongotest.TokenOwner, error) {
+			return mongotest.TokenOwner{}, errors.New("nobody's")
+		}}))
 	f.Fuzz(func(t *testing.T, mechanism string, first, second []byte) {
 		start := must[[]byte](t)(bson.Marshal(bson.D{
-			{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: first}, {Key: "$db", Value: "admin"},
+			{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: first}, {Key: "$db", Value: database(mechanism)},
 		}))
 		next := must[[]byte](t)(bson.Marshal(bson.D{
 			{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: second}, {Key: "$db", Value: "admin"},
@@ -172,6 +179,14 @@ func FuzzScram(f *testing.F) {
 			t.Errorf("somebody was let in: %s, %v", bson.Raw(m.Body), err)
 		}
 	})
+}
+
+// database returns the database that knows the users of a mechanism.
+func database(mechanism string) string {
+	if mechanism == "MONGODB-AWS" || mechanism == "MONGODB-OIDC" {
+		return "$external"
+	}
+	return "admin"
 }
 
 // FuzzReconfig sends configurations of the replica set.
