@@ -230,7 +230,7 @@ func plannedView(x call.Locked, e *explained) (view store.View, err error) {
 		}
 		e.Search = &explain.Search{Search: found, Distance: distanceOf(x.Call, e)}
 	}
-	e.Indexes = c.Def.Indexes
+	e.Indexes, e.Arrays = c.Def.Indexes, c.Arrays()
 	applyIndexFilter(x, e, c)
 	return c.Frozen(), nil
 }

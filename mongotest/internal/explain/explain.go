@@ -50,8 +50,8 @@ func New(q *Query) (*Plan, error) {
 			return nil, err
 		}
 	}
-	for _, ix := range q.Indexes {
-		x := q.newIndex(ix)
+	for i, ix := range q.Indexes {
+		x := q.newIndex(i)
 		if ix.OfID {
 			p.ofID = x
 		}

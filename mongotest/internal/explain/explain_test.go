@@ -54,6 +54,14 @@ func indexes(t testing.TB, specs ...string) []*store.Index {
 	return list
 }
 
+func arraysOf(list []*store.Index, records []*store.Record) [][][]string {
+	return store.ArraysOf(list, func(visit func(r *store.Record) bool) {
+		for _, r := range records {
+			visit(r)
+		}
+	})
+}
+
 // parts of random filters.
 var conditions = []string{
 	`1`, `null`, `"a"`, `[1, 2]`, `{"$gt": 1}`, `{"$lte": 2}`, `{"$gte": 1, "$lt": 3}`, `{"$ne": 1}`, `{"$ne": null}`, `{"$in": [1, "b", null]}`,
@@ -106,6 +114,7 @@ func TestEveryPlanFindsTheSameDocuments(t *testing.T) {
 			Filter: filter, NS: "db.c", Exists: true, Records: records, Indexes: sets[r.IntN(len(sets))], Express: r.IntN(2) == 0,
 			Match: compiled, Compare: ordered,
 		}
+		q.Arrays = arraysOf(q.Indexes, records)
 		if sort := pick(r, sorts); sort != "" {
 			q.Sort = encoded(t, sort)
 		}
@@ -151,7 +160,9 @@ func FuzzNew(f *testing.F) {
 		if _, err := query.ParseFilter(filter); err != nil {
 			return
 		}
-		plan, err := explain.New(&explain.Query{Filter: filter, NS: "db.c", Exists: true, Records: records, Indexes: list, Match: compiled, Compare: ordered})
+		plan, err := explain.New(&explain.Query{
+			Filter: filter, NS: "db.c", Exists: true, Records: records, Indexes: list, Arrays: arraysOf(list, records), Match: compiled, Compare: ordered,
+		})
 		if err != nil {
 			return
 		}

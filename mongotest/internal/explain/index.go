@@ -36,7 +36,9 @@ type entry struct {
 	record *store.Record
 }
 
-func (q *Query) newIndex(ix *store.Index) *index {
+// newIndex is for the index with a number of the query's.
+func (q *Query) newIndex(at int) *index {
+	ix := q.Indexes[at]
 	x := &index{Index: ix}
 	sparse := query.Lookup(ix.Raw, "sparse")
 	collated := query.Lookup(ix.Raw, "collation").Missing() && !q.Collated
@@ -45,45 +47,14 @@ func (q *Query) newIndex(ix *store.Index) *index {
 		if query.Of(it.Element).AsFloat64() < 0 {
 			f.sign = -1
 		}
-		f.arrays = arraysOn(strings.Split(f.path, "."), q.Records)
+		if list := q.Arrays[at]; list != nil {
+			f.arrays = list[len(x.fields)]
+		}
 		f.multikey = len(f.arrays) > 0
 		x.multikey = x.multikey || f.multikey
 		x.fields = append(x.fields, f)
 	}
 	return x
-}
-
-// arraysOn returns the beginnings of a path at which some document has an array.
-func arraysOn(path []string, records []*store.Record) []string {
-	found := make([]bool, len(path))
-	for _, r := range records {
-		markArrays(found, path, r.Doc)
-	}
-	var list []string
-	for i, ok := range found {
-		if ok {
-			list = append(list, strings.Join(path[:i+1], "."))
-		}
-	}
-	return list
-}
-
-func markArrays(found []bool, path []string, doc []byte) {
-	if len(path) == 0 {
-		return
-	}
-	v := query.Lookup(doc, path[0])
-	switch {
-	case v.IsDocument():
-		markArrays(found[1:], path[1:], v.Data)
-	case v.IsArray():
-		found[0] = true
-		for _, e := range query.Elements(v.Data) {
-			if e.IsDocument() {
-				markArrays(found[1:], path[1:], e.Data)
-			}
-		}
-	}
 }
 
 // keys returns the entries of the index in its order.

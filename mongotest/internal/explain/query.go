@@ -44,6 +44,7 @@ type Query struct {
 	Exists  bool
 	Records []*store.Record // all documents, in their order
 	Indexes []*store.Index
+	Arrays  [][][]string            // as the collection has them of the indexes
 	Permits func(*store.Index) bool // an index filter; nil where all indexes may be used
 	Express bool                    // the server has the stages EXPRESS, as since 8.0
 

@@ -13,6 +13,7 @@ func (c Catalog) Apply(e *Entry) Slot {
 		s.removed = s.on.remove(e.Key)
 	case Create:
 		s.on = newCollection(e.Change.After)
+		s.on.buildStates()
 		c[e.NS] = s.on
 	case Drop:
 		delete(c, e.NS)

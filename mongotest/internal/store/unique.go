@@ -26,6 +26,7 @@ func (c *Collection) define(d *Definition) {
 		}
 	}
 	c.Def, c.Uniques = d, list
+	c.buildStates()
 }
 
 func (c *Collection) uniquenessOf(ix *Index) *Uniqueness {
