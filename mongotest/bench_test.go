@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -106,4 +107,38 @@ func BenchmarkRunAndClose(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkIndexes has what counting the uses of indexes and keeping their marks could make slow.
+func BenchmarkIndexes(b *testing.B) {
+	rs := must[*mongotest.Deployment](b)(mongotest.RunStandalone())
+	b.Cleanup(func() { _ = rs.Close() })
+	c := dial(b, rs, 0)
+	var docs []string
+	for i := range 1000 {
+		docs = append(docs, fmt.Sprintf(`{"_id": %d, "a": %d, "b": {"c": "text %d"}, "d": 1.5, "e": true}`, i, i%100, i))
+	}
+	insert := encode(b, fmt.Sprintf(`{"insert": "c", "documents": [%s], "$db": "test"}`, strings.Join(docs, ", ")))
+	indexes := `{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a"}, {"key": {"b.c": 1, "d": -1}, "name": "bd"}], "$db": "test"}`
+	must[int](b)(c.conn.Write(insert))
+	must[[]byte](b)(wire.ReadMessage(c.conn, nil, wire.MaxMessageLength))
+	c.ok(indexes)
+	b.Run("find", func(b *testing.B) {
+		find := encode(b, `{"find": "c", "filter": {"a": 17}, "$db": "test"}`)
+		benchmarkRoundTrips(b, c.conn, func(int) []byte { return find })
+	})
+	b.Run("findByID", func(b *testing.B) {
+		find := encode(b, `{"find": "c", "filter": {"_id": 17}, "$db": "test"}`)
+		benchmarkRoundTrips(b, c.conn, func(int) []byte { return find })
+	})
+	b.Run("insert 1000", func(b *testing.B) {
+		for range b.N {
+			b.StopTimer()
+			c.ok(`{"drop": "c", "$db": "test"}`)
+			c.ok(indexes)
+			b.StartTimer()
+			must[int](b)(c.conn.Write(insert))
+			must[[]byte](b)(wire.ReadMessage(c.conn, nil, wire.MaxMessageLength))
+		}
+	})
 }

@@ -32,6 +32,7 @@ func (m *Member) RunLocked() {
 	m.Profiling.Reset()
 	m.Cursors = make(map[int64]*Cursor)
 	m.PlanFilters = make(map[store.UUID]planfilter.Filters)
+	m.Data.Collections.RestartUses()
 }
 
 // TransactionEndedLocked drops the cursors that were opened in a transaction.

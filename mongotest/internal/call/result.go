@@ -31,6 +31,7 @@ type Result struct {
 	plans     []Plan    // the same of how they find documents
 	Opener    []byte    // of a getMore: the command that opened the cursor
 	Target    string    // the namespace, where the command's first value does not tell it
+	Explained bool      // the command is only explained, so that it counts as no use of an index
 
 	Term   int64           // of the member when it wrote, read or refused
 	Seen   int64           // index of the log up to which reads see

@@ -196,12 +196,16 @@ func aggregate(x *call.Call, a *aggregation) ([][]byte, error) {
 	if err != nil {
 		return nil, x.Executing("aggregate", err)
 	}
+	if in.of.Reads() {
+		countStages(x, in.ns, query.Elements(in.of.stages), &in.Criteria)
+	}
 	return docs, nil
 }
 
 // input is what the first stage of an aggregation gets.
 type input struct {
 	of *aggregation // the command's, with the stages of the view that it is on
+	ns string
 	call.Criteria
 	call.Scan
 }
@@ -233,7 +237,7 @@ func settledInput(x call.Locked, a *aggregation) (input, error) {
 
 // ownInput is what the first stage gets of the command's own collection.
 func ownInput(x call.Locked, a *aggregation) (input, error) {
-	in := input{of: a, Criteria: call.Criteria{Hint: a.hint, Vars: x.Result.Vars.Values}}
+	in := input{of: a, ns: x.Command.Full, Criteria: call.Criteria{Hint: a.hint, Vars: x.Result.Vars.Values}}
 	if err := in.Filter.Parse(query.EmptyDocument); err != nil {
 		return in, err
 	}

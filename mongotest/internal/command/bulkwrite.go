@@ -286,7 +286,7 @@ func (op *bulkOp) finish(x *call.Call, f *bulkFields) error {
 			op.update.err = errSortedMulti
 		}
 	default:
-		op.delete.one, op.delete.Criteria = !f.multi, f.by
+		op.delete.one, op.delete.Criteria, op.delete.filter = !f.multi, f.by, f.filter
 		if op.delete.err = query.CheckDocument(op.update.raw); op.delete.err == nil {
 			op.delete.err = op.delete.Compile(x, f.filter)
 		}

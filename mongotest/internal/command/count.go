@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
+	"github.com/holdfast-db/holdfast/mongotest/internal/explain"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -23,9 +24,12 @@ func cmdCount(x *call.Call) error {
 	if err := s.Compile(x, filter); err != nil {
 		return err
 	}
-	docs, _, err := matching(x, &s)
+	docs, view, err := matching(x, &s)
 	if err != nil {
 		return err
+	}
+	if !view {
+		countUse(x, &s.Criteria, func() *explained { return s.withFilter(explain.Count, filter) })
 	}
 	x.Result.Out = wire.AppendInt32(x.Result.Out, "n", int32(len(docs)))
 	return nil

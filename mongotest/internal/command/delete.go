@@ -15,9 +15,10 @@ import (
 // deleteStatement is one compiled statement of a delete.
 type deleteStatement struct {
 	call.Criteria
-	raw []byte
-	one bool
-	err error
+	raw    []byte
+	filter []byte
+	one    bool
+	err    error
 }
 
 func cmdDelete(x *call.Call) error {
@@ -47,11 +48,10 @@ func cmdDelete(x *call.Call) error {
 
 func (s *deleteStatement) parse(x *call.Call, doc []byte) error {
 	s.raw = doc
-	var filter []byte
 	err := fields.Delete.Document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
-			filter = e.Document()
+			s.filter = e.Document()
 		case "limit":
 			limit := query.Of(*e).AsFloat64() // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
@@ -73,7 +73,7 @@ func (s *deleteStatement) parse(x *call.Call, doc []byte) error {
 		return err
 	}
 	if s.err = query.CheckDocument(doc); s.err == nil {
-		s.err = s.Compile(x, filter)
+		s.err = s.Compile(x, s.filter)
 	}
 	return nil
 }
@@ -93,8 +93,10 @@ func deleteOne(x call.Locked, s *deleteStatement, i int, o *call.Outcome) bool {
 	}
 	if err != nil {
 		o.Fail(i, note, err)
+		return false
 	}
-	return err == nil
+	countStatement(x, &s.Criteria, s.explained)
+	return true
 }
 
 func removeMatches(x call.Locked, s *deleteStatement, stmt int32, note *journal.Entry, o *call.Outcome) error {

@@ -41,6 +41,9 @@ func cmdDistinct(x *call.Call) error {
 	if err := checkDistinct(x, values, view); err != nil {
 		return err
 	}
+	if !view {
+		countUse(x, &s.Criteria, func() *explained { return s.toDistinct(key, filter) })
+	}
 	x.Result.Out = appendValues(x.Result.Out, "values", values)
 	if x.Snapshot() {
 		x.Result.Out = wire.AppendTimestamp(x.Result.Out, "atClusterTime", x.Command.AtTime.Seconds(), x.Command.AtTime.Increment())

@@ -26,10 +26,8 @@ func newExplained(x *call.Call, statement []byte) (*explained, error) {
 	case "find":
 		err = e.ofFind(x)
 	case "count":
-		e.Kind = explain.Count
 		err = e.ofCount(x)
 	case "distinct":
-		e.Kind = explain.Distinct
 		err = e.ofDistinct(x)
 	case "update":
 		err = e.ofUpdate(x, statement)
@@ -49,9 +47,6 @@ func (e *explained) ofFind(x *call.Call) error {
 		switch a := &x.Command.Args[i]; string(a.Key) {
 		case "projection":
 			projection = query.Of(*a)
-		case "sort":
-			e.Query.Sort = a.Value
-			err = s.ParseSort(a.Value)
 		case "let":
 			err = x.LetField("find", a)
 		default:
@@ -64,15 +59,27 @@ func (e *explained) ofFind(x *call.Call) error {
 	if err := s.compileFind(x, e.Query.Filter, projection); err != nil {
 		return err
 	}
-	if s.projection != nil && len(projection.Data) > len(query.EmptyDocument) {
-		e.Projection = projection.Data
-	}
 	s.Hint.Sizes = s.sizes(!x.Arg("batchSize").Missing())
 	if err := s.Hint.CheckBounds(); err != nil {
 		return err
 	}
-	e.Criteria, e.Skip, e.Limit, e.ReturnKey, e.RecordID = s.Criteria, s.skip, s.limit, s.returnKey, s.showRecordID
+	*e = *s.toFind(x, e.Query.Filter)
 	return nil
+}
+
+// toFind returns the search of a find that has been compiled.
+func (s *search) toFind(x *call.Call, filter []byte) *explained {
+	e := s.withFilter(explain.Find, filter)
+	if shown := x.Arg("projection"); s.projection != nil && len(shown.Data) > len(query.EmptyDocument) {
+		e.Projection = shown.Data
+	}
+	sort := x.Arg("sort")
+	e.Query.Sort, e.ReturnKey, e.RecordID = sort.Data, s.returnKey, s.showRecordID
+	return e
+}
+
+func (s *search) withFilter(k explain.Kind, filter []byte) *explained {
+	return &explained{Criteria: s.Criteria, Query: explain.Query{Kind: k, Filter: filter, Skip: s.skip, Limit: s.limit}}
 }
 
 func (e *explained) ofCount(x *call.Call) error {
@@ -83,7 +90,7 @@ func (e *explained) ofCount(x *call.Call) error {
 		}
 	}
 	err := s.Compile(x, e.Query.Filter)
-	e.Criteria, e.Skip, e.Limit = s.Criteria, s.skip, s.limit
+	*e = *s.withFilter(explain.Count, e.Query.Filter)
 	return err
 }
 
@@ -96,8 +103,14 @@ func (e *explained) ofDistinct(x *call.Call) error {
 		}
 	}
 	err := s.Compile(x, e.Query.Filter)
-	e.Criteria, e.Key = s.Criteria, string(key.Text())
+	*e = *s.toDistinct(key, e.Query.Filter)
 	return err
+}
+
+func (s *search) toDistinct(key query.Value, filter []byte) *explained {
+	e := s.withFilter(explain.Distinct, filter)
+	e.Key = string(key.Text())
+	return e
 }
 
 // onlyStatement returns the only statement of a write command, nil if the command has none.
@@ -126,13 +139,18 @@ func (e *explained) ofUpdate(x *call.Call, doc []byte) error {
 	if err := s.parse(x, doc); err != nil {
 		return err
 	}
-	filter, sort := query.Lookup(doc, "q"), query.Lookup(doc, "sort")
-	e.Kind, e.Query.Filter, e.Query.Sort = explain.Update, filter.Data, sort.Data
-	e.Criteria, e.Multi, e.Upsert = s.Criteria, s.multi, s.upsert
-	if sort.IsDocument() {
+	*e = *s.explained()
+	return s.err
+}
+
+// explained returns the search of a statement.
+func (s *updateStatement) explained() *explained {
+	e := &explained{Criteria: s.Criteria}
+	e.Kind, e.Query.Filter, e.Query.Sort, e.Multi, e.Upsert = explain.Update, s.parts.filter, s.parts.sort, s.multi, s.upsert
+	if s.parts.sort != nil {
 		e.Limit = 1
 	}
-	return s.err
+	return e
 }
 
 func (e *explained) ofDelete(x *call.Call, doc []byte) error {
@@ -145,9 +163,15 @@ func (e *explained) ofDelete(x *call.Call, doc []byte) error {
 	if err := s.parse(x, doc); err != nil {
 		return err
 	}
-	filter := query.Lookup(doc, "q")
-	e.Kind, e.Query.Filter, e.Criteria, e.Multi = explain.Delete, filter.Data, s.Criteria, !s.one
+	*e = *s.explained()
 	return s.err
+}
+
+// explained returns the search of a statement.
+func (s *deleteStatement) explained() *explained {
+	e := &explained{Criteria: s.Criteria}
+	e.Kind, e.Query.Filter, e.Multi = explain.Delete, s.filter, !s.one
+	return e
 }
 
 func (e *explained) ofFindAndModify(x *call.Call) error {
@@ -155,7 +179,14 @@ func (e *explained) ofFindAndModify(x *call.Call) error {
 	if err != nil {
 		return err
 	}
-	e.Kind, e.Returns, e.After = explain.Update, true, f.after
+	*e = *f.explained(x)
+	return nil
+}
+
+// explained returns the search of a findAndModify.
+func (f *modification) explained(x *call.Call) *explained {
+	e := &explained{Criteria: f.Criteria}
+	e.Kind, e.Returns, e.After, e.Upsert, e.Query.Filter = explain.Update, true, f.after, f.upsert, query.EmptyDocument
 	if f.remove {
 		e.Kind = explain.Delete
 	}
@@ -166,11 +197,10 @@ func (e *explained) ofFindAndModify(x *call.Call) error {
 		e.Projection = shown.Data
 	}
 	sort := x.Arg("sort")
-	if f.Sort != nil {
+	if e.Query.Sort = sort.Data; f.Sort != nil {
 		e.Limit = 1
 	}
-	e.Query.Sort, e.Criteria, e.Upsert = sort.Data, f.Criteria, f.upsert
-	return nil
+	return e
 }
 
 // lookAt settles what the search looks at: the collection as the command would see it, and its indexes.
@@ -183,16 +213,6 @@ func lookAt(x *call.Call, e *explained) error {
 		e.Records = append(e.Records, r)
 		return true
 	})
-	if !query.Lookup(e.Query.Sort, "$natural").Missing() {
-		e.Query.Sort = nil
-	}
-	e.NS, e.Exists, e.Express = x.Command.Full, view.Exists(), x.Client.Set.Version.AtLeast(8, 0)
-	e.Query.Natural, e.Min, e.Max, e.Collated = e.Hint.Natural, e.Hint.Min, e.Hint.Max, e.Criteria.Collation != nil
-	if e.Permits != nil {
-		e.Query.Natural = 0
-	}
-	e.Collation = e.Criteria.Collation.Shown()
-	e.Match, e.Compare = matchOf(x, e), comparer(e)
 	return nil
 }
 
@@ -212,49 +232,80 @@ func plannedView(x call.Locked, e *explained) (view store.View, err error) {
 	if c == nil && e.Criteria.Filter.Text() != nil && e.Kind != explain.Count {
 		return view, store.NoTextIndex(x.Command.Full, true)
 	}
-	e.Hint.Collation = e.Criteria.Collation
-	if e.Index, err = e.Hint.Resolve(x.Command.Full, c); err != nil || c == nil {
+	if err := settleQuery(x, e, x.Command.Full, c, func() *call.Call { return x.Call }); err != nil {
 		return view, err
 	}
+	switch s := e.Search; {
+	case s == nil:
+	case s.Flaw != nil:
+		return view, fields.Unsupported("explain", "of a $near whose point is outside of its index")
+	case s.Prefixed() || !explain.Plain(e.Query.Filter):
+		return view, fields.Unsupported("explain", "of a $text in an $or or with a prefix")
+	}
+	return c.Frozen(), nil
+}
+
+// settleQuery settles all of a query but the documents. by returns the call that compiles and evaluates what the plan needs of it.
+func settleQuery(x call.Locked, e *explained, ns string, c *store.Collection, by func() *call.Call) (err error) {
+	e.Hint.Collation = e.Criteria.Collation
+	if e.Index, err = e.Hint.Resolve(ns, c); err != nil {
+		return err
+	}
+	if c != nil {
+		if err := settleIndexes(x, e, ns, c, by); err != nil {
+			return err
+		}
+	}
+	if e.Query.Sort != nil && !query.Lookup(e.Query.Sort, "$natural").Missing() {
+		e.Query.Sort = nil
+	}
+	e.NS, e.Exists, e.Express = ns, c != nil, x.Client.Set.Version.AtLeast(8, 0)
+	e.Query.Natural, e.Min, e.Max, e.Collated = e.Hint.Natural, e.Hint.Min, e.Hint.Max, e.Criteria.Collation != nil
+	if e.Permits != nil {
+		e.Query.Natural = 0
+	}
+	e.Collation = e.Criteria.Collation.Shown()
+	e.Match, e.Compare = matchOf(by, e), comparer(e)
+	return nil
+}
+
+func settleIndexes(x call.Locked, e *explained, ns string, c *store.Collection, by func() *call.Call) error {
 	if e.Searches() {
-		found, err := c.Def.Searching(x.Command.Full, &e.Criteria.Filter, &e.Hint, e.Index)
-		switch {
-		case err != nil:
-		case found.Flaw != nil:
-			err = fields.Unsupported("explain", "of a $near whose point is outside of its index")
-		case found.Prefixed() || !explain.Plain(e.Query.Filter):
-			err = fields.Unsupported("explain", "of a $text in an $or or with a prefix")
-		}
+		found, err := c.Def.Searching(ns, &e.Criteria.Filter, &e.Hint, e.Index)
 		if err != nil {
-			return view, err
+			return err
 		}
-		e.Search = &explain.Search{Search: found, Distance: distanceOf(x.Call, e)}
+		e.Search = &explain.Search{Search: found, Distance: distanceOf(by, e)}
 	}
 	e.Indexes, e.Arrays = c.Def.Indexes, c.Arrays()
 	applyIndexFilter(x, e, c)
-	return c.Frozen(), nil
+	return nil
 }
 
 // applyIndexFilter finds the collection's index filter for the query. Where there is one a hint is ignored.
 func applyIndexFilter(x call.Locked, e *explained, c *store.Collection) {
+	list := x.Client.Member.PlanFilters[c.Def.UUID]
+	if len(list) == 0 {
+		return
+	}
 	q := &planfilter.Query{Filter: e.Query.Filter, Sort: e.Query.Sort, Projection: e.Projection, Collation: e.Criteria.Collation.Shown()}
-	if f := x.Client.Member.PlanFilters[c.Def.UUID].Of(q); f != nil {
+	if f := list.Of(q); f != nil {
 		e.Permits, e.Index = f.Permits, nil
 	}
 }
 
 // matchOf compiles filters as those of the command.
-func matchOf(x *call.Call, e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
+func matchOf(by func() *call.Call, e *explained) func(filter []byte) (func(doc []byte) (bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (bool, error), error) {
-		f, m, err := filterOf(x, e, filter)
+		f, m, err := filterOf(by(), e, filter)
 		return func(doc []byte) (bool, error) { return f.MatchWith(doc, m) }, err
 	}
 }
 
 // distanceOf compiles a $near as that of the command.
-func distanceOf(x *call.Call, e *explained) func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
+func distanceOf(by func() *call.Call, e *explained) func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
 	return func(filter []byte) (func(doc []byte) (query.Value, bool, error), error) {
-		f, m, err := filterOf(x, e, filter)
+		f, m, err := filterOf(by(), e, filter)
 		return func(doc []byte) (query.Value, bool, error) {
 			ok, err := f.MatchWith(doc, m)
 			return m.Found.Distance, ok, err

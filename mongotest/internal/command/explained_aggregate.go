@@ -53,6 +53,7 @@ func planAggregate(x *call.Call) (*plannedPipeline, error) {
 
 // explainAggregate writes the plan of the stages that find documents, and the stages behind them.
 func explainAggregate(x *call.Call, level explain.Verbosity) error {
+	x.Result.Explained = true
 	a, err := planAggregate(x)
 	if err != nil {
 		return err

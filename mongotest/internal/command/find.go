@@ -75,6 +75,7 @@ func cmdFind(x *call.Call) error {
 	if err != nil {
 		return err
 	}
+	countUse(x, &s.Criteria, func() *explained { return s.toFind(x, filter) })
 	return x.ReplyCursor(docs, s.projection, call.CursorReply{Size: s.batchSize, Single: s.singleBatch || !p.View.Exists(), Ends: s.ends(docs, p.View.Collation()), Reads: true})
 }
 

@@ -55,6 +55,8 @@ func cmdFindAndModify(x *call.Call) error {
 		err := modify(x, f, note, &done)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
+		} else if done.retried < 0 {
+			countStatement(x, &f.Criteria, func() *explained { return f.explained(x.Call) })
 		}
 		return err
 	})

@@ -64,6 +64,7 @@ func (s *source) search(ns string, view *store.View, f *query.Filter, vars any) 
 	if err != nil {
 		return nil, searchError{err}
 	}
+	s.countSearch(ns, by.Index)
 	docs := make([][]byte, len(list))
 	for i, found := range list {
 		docs[i] = query.WithMeta(found.Record.Doc, found.Match.Found)

@@ -85,7 +85,7 @@ func collStats(x call.Locked, ns string, spec query.Value) ([][]byte, error) {
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 
-// indexStats describes the indexes. How often they are used is not counted.
+// indexStats describes the indexes, and tells how many operations have used each.
 func indexStats(x call.Locked, ns string) ([][]byte, error) {
 	c, err := x.Collection(ns)
 	if c == nil {
@@ -93,12 +93,13 @@ func indexStats(x call.Locked, ns string) ([][]byte, error) {
 	}
 	var docs [][]byte
 	for _, ix := range c.Def.Indexes {
+		use := c.UseOf(ix)
 		whole, dst := wire.BeginDocument(nil)
 		dst = wire.AppendString(dst, "name", ix.Name)
 		dst = wire.AppendDocument(dst, "key", ix.Pattern)
 		dst = wire.AppendString(dst, "host", x.Client.Member.Addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
-		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.Client.Member.Started.UnixMilli())
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", use.Count), "since", use.Since.UnixMilli())
 		dst = wire.EndDocument(dst, at)
 		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))

@@ -201,8 +201,10 @@ func runUpdate(x call.Locked, s *updateStatement, i int, o *call.Outcome) bool {
 	}
 	if err != nil {
 		o.Fail(i, note, err)
+		return false
 	}
-	return err == nil
+	countStatement(x, &s.Criteria, s.explained)
+	return true
 }
 
 func matchAndUpdate(x call.Locked, s *updateStatement, i int, stmt int32, note *journal.Entry, o *call.Outcome) error {

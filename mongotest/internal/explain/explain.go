@@ -36,28 +36,9 @@ type Plan struct {
 
 // New finds the plan of a query and runs it.
 func New(q *Query) (*Plan, error) {
-	p := &planner{Query: q, condition: parseFilter(q.Filter, q.Match)}
-	for it := wire.Elements(q.Sort); it.Next(); {
-		f := sortField{string(it.Key), 1}
-		if query.Of(it.Element).AsFloat64() < 0 {
-			f.sign = -1
-		}
-		p.sort = append(p.sort, f)
-	}
-	if len(p.sort) > 0 {
-		var err error
-		if p.compare, err = q.Compare(q.Sort); err != nil {
-			return nil, err
-		}
-	}
-	for i, ix := range q.Indexes {
-		x := q.newIndex(i)
-		if ix.OfID {
-			p.ofID = x
-		}
-		if q.Permits == nil || q.Permits(ix) {
-			p.indexes = append(p.indexes, x)
-		}
+	p, err := newPlanner(q)
+	if err != nil {
+		return nil, err
 	}
 	plan := &Plan{query: q, condition: p.condition}
 	p.choose(plan)
@@ -71,6 +52,39 @@ func New(q *Query) (*Plan, error) {
 		}
 	}
 	return plan, p.failed
+}
+
+func newPlanner(q *Query) (*planner, error) {
+	p := &planner{Query: q, condition: parseFilter(q.Filter, q.Match)}
+	if len(q.Sort) > 0 {
+		if err := p.readSort(); err != nil {
+			return nil, err
+		}
+	}
+	for i, ix := range q.Indexes {
+		x := q.newIndex(i)
+		if ix.OfID {
+			p.ofID = x
+		}
+		if q.Permits == nil || q.Permits(ix) {
+			p.indexes = append(p.indexes, x)
+		}
+	}
+	return p, nil
+}
+
+func (p *planner) readSort() (err error) {
+	for it := wire.Elements(p.Sort); it.Next(); {
+		f := sortField{string(it.Key), 1}
+		if query.Of(it.Element).AsFloat64() < 0 {
+			f.sign = -1
+		}
+		p.sort = append(p.sort, f)
+	}
+	if len(p.sort) > 0 {
+		p.compare, err = p.Compare(p.Sort)
+	}
+	return err
 }
 
 // choose settles the plan.
@@ -190,7 +204,7 @@ func (p *planner) distinct() stage {
 	for _, x := range p.indexes {
 		at := slices.IndexFunc(x.fields, func(f indexField) bool { return f.path == p.Key && f.collated })
 		if at < 0 || !x.serves(p.condition) || !x.complete() && everything(p.condition) ||
-			x.multikey && !everything(p.condition) {
+			x.multikey && (p.Grouped || !everything(p.condition)) {
 			continue
 		}
 		c := p.scan(x, p.condition, nil)

@@ -51,7 +51,7 @@ func (p *planner) candidates(c *condition) []*candidate {
 	}
 	list := p.byIndex(c)
 	for _, each := range list {
-		if s, _ := p.finding(each); s.name() == "COUNT_SCAN" {
+		if p.countsOneRun(each) {
 			return []*candidate{each} // nothing is better
 		}
 	}
@@ -379,7 +379,7 @@ func (p *planner) finding(c *candidate) (s stage, fetched bool) {
 		return &collectionScan{asks: p.test(c.document), ns: p.shownNS(), backward: p.Natural < 0, records: p.Records}, true
 	}
 	found := newIndexScan(*c.scan, p.test(c.key), p.Query, p.shownNS())
-	if p.countsKeys(c) && found.single && !found.keyed && found.asks == nil && !found.backward && !emptyBounds(found.bounds) {
+	if p.countsOneRun(c) {
 		return &countScan{found}, false
 	}
 	return found, false
@@ -406,6 +406,11 @@ func (p *planner) fetched(s stage, c *candidate, done bool) stage {
 // countsKeys reports whether a count needs no documents.
 func (p *planner) countsKeys(c *candidate) bool {
 	return p.Kind == Count && c.document == nil && (c.scan != nil || c.branches != nil)
+}
+
+// countsOneRun reports whether a count needs no more than to count one run of keys.
+func (p *planner) countsOneRun(c *candidate) bool {
+	return p.countsKeys(c) && c.scan != nil && !c.scan.keyed && oneRun(c.scan.bounds) && everything(c.key) && !c.scan.backward && !emptyBounds(c.scan.bounds)
 }
 
 func (p *planner) limited(s stage) stage {

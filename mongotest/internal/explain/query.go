@@ -28,6 +28,7 @@ type Query struct {
 	ReturnKey  bool
 	RecordID   bool   // the result shows it
 	Key        string // of a distinct
+	Grouped    bool   // it is that of a $group, to which an array is one value
 	Collated   bool   // strings are compared by a collation
 	Collation  []byte // that one, with all of its fields
 

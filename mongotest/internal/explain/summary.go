@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/database-profiler/
@@ -13,8 +14,8 @@ func (p *Plan) Summary() string {
 	var names []string
 	for _, s := range sources(p.root) {
 		name := s.name()
-		if r, ok := s.(interface{ pattern() []byte }); ok {
-			name += " " + query.Document(r.pattern()).Whole()
+		if r, ok := s.(reader); ok {
+			name += " " + query.Document(r.reads().Pattern).Whole()
 		}
 		names = append(names, name)
 	}
@@ -44,7 +45,10 @@ func sources(s stage) []stage {
 	return list
 }
 
-func (r *ranges) pattern() []byte   { return r.index.Pattern }
-func (s *direct) pattern() []byte   { return s.index.Pattern }
-func (s *near) pattern() []byte     { return s.index.Pattern }
-func (s *termScan) pattern() []byte { return s.index.Pattern }
+// reader is a stage that reads an index.
+type reader interface{ reads() *store.Index }
+
+func (r *ranges) reads() *store.Index   { return r.index.Index }
+func (s *direct) reads() *store.Index   { return s.index.Index }
+func (s *near) reads() *store.Index     { return s.index }
+func (s *termScan) reads() *store.Index { return s.index }

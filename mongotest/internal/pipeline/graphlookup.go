@@ -22,6 +22,7 @@ type graphLookup struct {
 	from, to, as, depthF fieldPath // depthF is nil if the depth is not wanted
 	maxDepth             int64     // -1 for none
 	restrict             *query.Filter
+	restriction          Value // the same as the command has it
 }
 
 func surveyGraphLookup(p *parser, name string, spec Value) error {
@@ -109,7 +110,7 @@ func (s *graphLookup) parseRestriction(p *parser, v Value) error {
 	if !v.IsDocument() {
 		return mongoerr.Errorf(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
 	}
-	s.restrict = &query.Filter{}
+	s.restrict, s.restriction = &query.Filter{}, v
 	err := s.restrict.ParseCollated(v.Data, hooks(p.scope), p.Collation)
 	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
@@ -123,6 +124,7 @@ func (s *graphLookup) parseRestriction(p *parser, v Value) error {
 }
 
 func (s *graphLookup) run(r *runner, in stream) stream {
+	w := &walk{graphLookup: s, known: make(map[string]bool)}
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
 		start, err := r.eval(s.start, doc)
 		if err != nil {
@@ -132,7 +134,7 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.search(r, nodes, elementsOrSelf(start))
+		found, err := w.search(r, nodes, elementsOrSelf(start))
 		if err != nil {
 			return nil, err
 		}
@@ -140,8 +142,30 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 	}).run(r, in)
 }
 
+// walk is one run of a $graphLookup.
+type walk struct {
+	*graphLookup
+	found func()          // counts a search of the collection; nil before the first
+	known map[string]bool // the values whose nodes were found, which are not searched again
+}
+
+// count counts the search for the nodes that have any of the values.
+func (s *walk) count(r *runner, values []Value) {
+	if !slices.ContainsFunc(values, func(v Value) bool { return !s.known[string(r.key(nil, v))] }) {
+		return
+	}
+	if s.found == nil {
+		filter := equality(s.to, values)
+		if s.restrict != nil {
+			filter = object{}.Set("$and", array([]Value{query.Document(filter), s.restriction})).Bytes()
+		}
+		s.found = r.Source.Searching(s.db, s.coll, []Value{object{}.Set("$match", query.Document(filter)).Document()})
+	}
+	s.found()
+}
+
 // search walks the graph breadth first and returns each node once, with the depth it was first found at.
-func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte, error) {
+func (s *walk) search(r *runner, nodes [][]byte, next []Value) ([][]byte, error) {
 	var found [][]byte
 	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
 	index, err := newJoinIndex(r, nodes, s.to)
@@ -156,6 +180,7 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 		if err != nil {
 			return nil, err
 		}
+		s.count(r, next)
 		var further []Value
 		places, known := index.places(r, next)
 		if !known {
@@ -176,6 +201,7 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 			}
 			seen[i] = true
 			found = append(found, s.at(node, depth))
+			s.to.each(node, func(v Value) { s.known[string(r.key(nil, v))] = true })
 			s.from.each(node, func(v Value) { further = append(further, elementsOrSelf(v)...) })
 		}
 		next = unasked(r, asked, further)

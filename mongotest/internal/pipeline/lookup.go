@@ -134,6 +134,7 @@ func (s *lookup) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
+		j.count(r, values)
 		return s.as.set(doc, documents(found)), nil
 	}).run(r, in)
 }
@@ -143,6 +144,28 @@ type joined struct {
 	*lookup
 	index *joinIndex
 	docs  int
+	found func() // counts a search; nil before the first
+}
+
+// count counts the search for a document. What is the same for all documents is searched once.
+func (j *joined) count(r *runner, values []Value) {
+	switch {
+	case j.found == nil && j.local == nil:
+		j.found = j.searching(r, nil)
+	case j.found == nil:
+		j.found = j.searching(r, equality(j.foreign, values))
+	case j.local == nil && !j.correlated():
+		return
+	}
+	j.found()
+}
+
+// equality is the filter by which a path is compared with values.
+func equality(path fieldPath, values []Value) []byte {
+	if len(values) == 1 {
+		return object{}.Set(path.String(), object{}.Set("$eq", values[0]).Document()).Bytes()
+	}
+	return object{}.Set(path.String(), object{}.Set("$in", array(values)).Document()).Bytes()
 }
 
 // from returns the documents of the collection among which are all that have one of the values.

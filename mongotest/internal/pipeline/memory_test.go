@@ -51,6 +51,8 @@ func (m memory) Stage(_, coll, name string, spec Value) ([][]byte, error) {
 }
 
 // Near and Text need an index.
+func (memory) Searching(string, string, []Value) func() { return func() {} }
+
 func (memory) Near(string, string, string, func() ([]byte, error), *query.Filter, any) ([][]byte, error) {
 	return nil, unsupported("the stage $geoNear")
 }

@@ -22,6 +22,9 @@ type Source interface {
 	// each; vars are those of the filter.
 	Near(db, coll, key string, near func() ([]byte, error), f *query.Filter, vars any) ([][]byte, error)
 	Text(db, coll string, f *query.Filter, vars any) ([][]byte, error)
+	// Searching returns what counts that the first of some stages have found their documents in a collection. It is called for each
+	// time that they have.
+	Searching(db, coll string, stages []Value) func()
 	// Fail makes an error that of the whole command, unless it came about while documents were evaluated.
 	Fail(err error) error
 	// Engine returns the engine on which the command runs its JavaScript.

@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -11,7 +14,8 @@ type subPipeline struct {
 	let      letVariables
 	outer    int // how many variables are in scope outside
 	inside   []step
-	own      bool // the first stage makes the documents, so that a filter comes after it
+	written  []Value // the same as the command has them
+	own      bool    // the first stage makes the documents, so that a filter comes after it
 }
 
 func (s *subPipeline) steps() []step { return s.inside }
@@ -33,7 +37,7 @@ func (s *subPipeline) parse(p *parser, let letVariables, stages Value, refuse fu
 	}
 	inner := *p
 	inner.Coll = s.coll
-	s.inside, s.own = steps, startsWithDocuments(stages)
+	s.inside, s.written, s.own = steps, query.Elements(stages.Data), startsWithDocuments(stages)
 	if err := checkMeta(steps); err != nil {
 		return err
 	}
@@ -54,6 +58,25 @@ func (s *subPipeline) stream(r *runner, doc []byte, from stream, f *query.Filter
 		}
 		chain(inner, inside, inner.filtered(from, f))(yield)
 	}
+}
+
+// searching returns what counts that the documents of the collection were searched: those that a filter leaves, nil for all.
+func (s *subPipeline) searching(r *runner, filter []byte) func() {
+	if s.coll == "" || s.own {
+		return func() {}
+	}
+	stages := s.written
+	if filter != nil {
+		stages = slices.Insert(slices.Clone(stages), 0, object{}.Set("$match", query.Document(filter)).Document())
+	}
+	return r.Source.Searching(s.db, s.coll, stages)
+}
+
+// correlated reports whether the stages depend on the document outside.
+func (s *subPipeline) correlated() bool {
+	return slices.ContainsFunc(s.let.names, func(name string) bool {
+		return slices.ContainsFunc(s.written, func(v Value) bool { return bytes.Contains(v.Data, []byte("$$"+name)) })
+	})
 }
 
 // documents returns the documents of a collection, none without a name.

@@ -87,6 +87,7 @@ func (s *unionWith) run(r *runner, in stream) stream {
 			yield(nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", s.db))
 			return
 		}
+		s.searching(r, nil)()
 		s.stream(r, query.EmptyDocument, r.documents(s.db, s.coll), nil)(yield)
 	}
 }

@@ -24,6 +24,7 @@ type Collection struct {
 	shared  bool             // a view has the elements of Order
 	late    func() []*Record // makes the records, which are not in Order; nil if they are
 	states  []*indexState    // of its indexes, in their order; nil in a copy for a transaction or a snapshot
+	choices map[string]chosen
 }
 
 func newCollection(d *Definition) *Collection {
@@ -69,9 +70,7 @@ func (c *Collection) enter(old, r *Record) {
 		c.Live++
 	}
 	c.reindex(old, r)
-	for _, s := range c.states {
-		s.mark(r.Doc)
-	}
+	c.markArrays(r.Doc)
 }
 
 // remove removes a document and returns the record that it had.

@@ -1,8 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -10,6 +14,7 @@ import (
 // indexState is what a collection knows of one of its indexes since that was built.
 type indexState struct {
 	*Index
+	use    IndexUse
 	marks  [][]bool   // of each path, the names at which some document has had an array
 	arrays [][]string // the same as the beginnings of the path. It never changes: another list takes its place
 }
@@ -24,7 +29,7 @@ func (c *Collection) buildStates() {
 		}
 		list[i].Index = ix
 	}
-	c.states = list
+	c.states, c.choices = list, nil
 }
 
 // stateOf returns the state of the index with a name, nil if there is none.
@@ -49,7 +54,7 @@ func (c *Collection) newState(ix *Index) *indexState {
 }
 
 func newIndexState(ix *Index) *indexState {
-	s := &indexState{Index: ix}
+	s := &indexState{Index: ix, use: IndexUse{Since: time.Now()}}
 	if ix.marksArrays() {
 		s.arrays = make([][]string, len(ix.Paths))
 		for _, path := range ix.Paths {
@@ -63,6 +68,16 @@ func newIndexState(ix *Index) *indexState {
 func (ix *Index) marksArrays() bool { return (ix.Ordered() || ix.plugin == "2dsphere") && !ix.OfID }
 
 // https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/
+
+// markArrays notes the arrays of a document that is stored. Most have none, which is quickly seen: the byte of their type is nowhere.
+func (c *Collection) markArrays(doc []byte) {
+	if bytes.IndexByte(doc, byte(bson.TypeArray)) < 0 {
+		return
+	}
+	for _, s := range c.states {
+		s.mark(doc)
+	}
+}
 
 // mark notes the arrays of a document. None is forgotten until the index is built again.
 func (s *indexState) mark(doc []byte) {
