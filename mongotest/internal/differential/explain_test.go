@@ -23,14 +23,23 @@ func asExplained(command, reply bson.D) bson.D {
 		return reply
 	}
 	reply = comparedPart(without(reply, notCompared)).(bson.D)
-	if strings.Contains(fmt.Sprint(reply), "GEO_NEAR_") {
+	text := fmt.Sprint(reply)
+	if strings.Contains(text, "GEO_NEAR_") {
 		return without(reply, ofRings).(bson.D)
+	}
+	if strings.Contains(text, `"2d"`) || strings.Contains(text, `"2dsphere"`) {
+		return without(reply, ofCells).(bson.D)
 	}
 	return reply
 }
 
 // ofRings are the figures that tell how the real server searches ring by ring around the point of a $near.
 var ofRings = []string{"works", "needTime", "totalKeysExamined", "totalDocsExamined", "searchIntervals", "inputStages"}
+
+// ofCells are the figures that tell by which squares, or cells, the real server covers the shape of a $geoWithin or $geoIntersects.
+var ofCells = []string{
+	"works", "needTime", "totalKeysExamined", "totalDocsExamined", "keysExamined", "docsExamined", "seeks", "dupsTested", "dupsDropped", "indexBounds",
+}
 
 // without takes fields of some names out of a value.
 func without(v any, names []string) any {

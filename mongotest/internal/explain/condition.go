@@ -280,6 +280,9 @@ func compare(a, b *condition) int {
 	if c := cmp.Or(cmp.Compare(rankOf[a.op], rankOf[b.op]), cmp.Compare(a.path, b.path)); c != 0 {
 		return c
 	}
+	if a.placed() && b.placed() {
+		return 0
+	}
 	if len(a.children) == 0 && len(b.children) == 0 {
 		return query.Compare(a.value, b.value)
 	}

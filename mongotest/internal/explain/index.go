@@ -96,9 +96,11 @@ func (x *index) compare(a, b store.Key) int {
 
 // serves reports whether the index may be used for a filter: it is of plain values, not hidden, and has all that the filter finds.
 func (x *index) serves(c *condition) bool {
-	if x.Hidden || !x.Ordered() || strings.Contains(string(x.Raw), "clustered\x00") {
-		return false
-	}
+	return !x.Hidden && x.Ordered() && !strings.Contains(string(x.Raw), "clustered\x00") && x.holdsAll(c)
+}
+
+// holdsAll reports whether the index has all documents that a filter finds.
+func (x *index) holdsAll(c *condition) bool {
 	partial := query.Lookup(x.Raw, "partialFilterExpression")
 	return partial.Missing() || implies(c, parseFilter(partial.Data, nil))
 }

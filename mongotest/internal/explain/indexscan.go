@@ -13,8 +13,10 @@ type ranges struct {
 	index    *index
 	bounds   [][]interval // for each field
 	backward bool
-	min, max store.Key // where the bounds are those of a command's min and max
-	keyed    bool      // they are
+	min, max store.Key    // where the bounds are those of a command's min and max
+	keyed    bool         // they are
+	place    *condition   // whose places an index of places is searched for, nil for another search
+	beside   []*condition // that its other fields meet
 }
 
 // indexScan reads keys of an index.

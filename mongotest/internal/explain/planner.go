@@ -108,7 +108,7 @@ func (p *planner) byIndex(c *condition) []*candidate {
 	}
 	var list []*candidate
 	for _, x := range p.indexes {
-		if !x.serves(c) {
+		if x.Ordered() && !x.serves(c) || x.Hidden {
 			continue
 		}
 		found := p.scans(x, c)
@@ -154,6 +154,9 @@ func (p *planner) byBranches(or, rest *condition) []*candidate {
 		if len(list) == 0 {
 			return nil
 		}
+		if list[0].scan != nil && list[0].scan.place != nil {
+			list[0].document = &condition{op: "$or", children: []*condition{list[0].document}} // as the real server shows it
+		}
 		found.branches = append(found.branches, list[0])
 	}
 	return []*candidate{found}
@@ -182,6 +185,9 @@ func without(c *condition, met []*condition) *condition {
 // scans returns the ways by an index, none if it does not bound the search by its first field. Where that field is an array in some
 // document, there is one for each condition on the field, because only one of them can be its bounds.
 func (p *planner) scans(x *index, c *condition) []*candidate {
+	if !x.Ordered() {
+		return p.byPlace(x, c)
+	}
 	first := parts(c)
 	if !x.fields[0].multikey {
 		first = []*condition{nil}
@@ -287,7 +293,7 @@ func (p *planner) inOrder(c *candidate) *candidate {
 
 // ordered reports whether the keys come in the order of a sort.
 func (r *ranges) ordered(sort []sortField, backward bool) bool {
-	if r.keyed {
+	if r.keyed || r.place != nil {
 		return false
 	}
 	for i := range r.index.fields {
@@ -368,7 +374,7 @@ func (p *planner) finding(c *candidate) (s stage, fetched bool) {
 		or := &either{seen: make(map[*store.Record]bool)}
 		fetched = true
 		for _, each := range c.branches {
-			var branch stage = newIndexScan(*each.scan, p.test(each.key), p.Query, p.shownNS())
+			branch := p.branch(each)
 			if each.document == nil {
 				fetched = false
 			}
@@ -378,11 +384,22 @@ func (p *planner) finding(c *candidate) (s stage, fetched bool) {
 	case c.scan == nil:
 		return &collectionScan{asks: p.test(c.document), ns: p.shownNS(), backward: p.Natural < 0, records: p.Records}, true
 	}
+	if c.scan.place != nil {
+		return p.newPlaceScan(c.scan), false
+	}
 	found := newIndexScan(*c.scan, p.test(c.key), p.Query, p.shownNS())
 	if p.countsOneRun(c) {
 		return &countScan{found}, false
 	}
 	return found, false
+}
+
+// branch returns the stage that finds what one branch of an $or is about.
+func (p *planner) branch(c *candidate) stage {
+	if c.scan.place != nil {
+		return p.newPlaceScan(c.scan)
+	}
+	return newIndexScan(*c.scan, p.test(c.key), p.Query, p.shownNS())
 }
 
 // byParts reports whether the branches of an $or are planned one by one.

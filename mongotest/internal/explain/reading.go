@@ -156,7 +156,7 @@ func appendIndex(dst []byte, x *index) []byte {
 		dst = wire.AppendDocument(dst, "collation", collation.Data)
 	}
 	dst = wire.AppendBool(dst, "isMultiKey", x.multikey)
-	if !x.OfID {
+	if !x.OfID && x.placeKind() != "2d" {
 		all, d := wire.BeginEmbedded(dst, "multiKeyPaths")
 		for _, f := range x.fields {
 			d = wire.AppendStrings(d, f.path, f.arrays)

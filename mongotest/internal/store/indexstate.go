@@ -65,7 +65,7 @@ func newIndexState(ix *Index) *indexState {
 }
 
 // marksArrays reports whether plans depend on arrays at the fields of the index.
-func (ix *Index) marksArrays() bool { return (ix.Ordered() || ix.plugin == "2dsphere") && !ix.OfID }
+func (ix *Index) marksArrays() bool { return (ix.Ordered() || ix.ofPlaces()) && !ix.OfID }
 
 // https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/
 
@@ -82,6 +82,10 @@ func (c *Collection) markArrays(doc []byte) {
 // mark notes the arrays of a document. None is forgotten until the index is built again.
 func (s *indexState) mark(doc []byte) {
 	for i, marks := range s.marks {
+		if s.ofPlaces() && s.isPlace(i) {
+			s.markPlaces(i, doc)
+			continue
+		}
 		if !slices.Contains(marks, false) || !hasNewArray(marks, s.Paths[i], doc) || s.partial != nil && !s.partial.Match(doc) {
 			continue
 		}
