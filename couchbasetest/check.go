@@ -21,6 +21,8 @@ func (x *exec) check() *Reply {
 	switch {
 	case !c.open && x.conn.user == "":
 		return refusal(memd.StatusAccess)
+	case !c.open && x.conn.staleLocked():
+		return refusal(memd.StatusAuthStale)
 	case x.frames.refused != 0:
 		return refusal(x.frames.refused)
 	case !slices.Contains(c.extras, len(x.p.Extras)):

@@ -94,7 +94,11 @@ func (c *Cluster) Close() error {
 func (c *Cluster) Username() string { return c.username }
 
 // Password returns the administrator's password.
-func (c *Cluster) Password() string { return c.password }
+func (c *Cluster) Password() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.password
+}
 
 // Address returns the address, "host:port", at which a node has a service, by the service's name in the cluster map: "kv" or, with
 // TLS, "kvSSL", and so on. It panics if there is no such node, and returns "" if the node does not have the service.

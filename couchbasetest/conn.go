@@ -31,6 +31,7 @@ type conn struct {
 	features memd.Features
 	greeted  bool // by HELLO
 	user     string
+	token    string // with which the user logged in, or ""
 	bucket   *bucket
 	login    *login // the login under way
 

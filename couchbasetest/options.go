@@ -20,6 +20,8 @@ type config struct {
 	latencyMin, latencyMax time.Duration
 	seed                   uint64
 	username, password     string
+	tokens                 []string
+	withTokens             bool // Tokens was given
 	buckets                []Bucket
 	wantVersion            string
 	profile                *profile
@@ -70,7 +72,7 @@ func (c *config) check() (err error) {
 	case c.lag < 0 || c.saving < 0:
 		return errors.New("couchbasetest: ReplicationLag and PersistenceLag must not be negative")
 	}
-	if err := c.checkListen(); err != nil {
+	if err := errors.Join(c.checkListen(), c.checkTokens()); err != nil {
 		return err
 	}
 	seen := make(map[string]bool)

@@ -36,17 +36,23 @@ type login struct {
 // passwords are what nodes keep of the password, by mechanism. They are made when they are first used.
 type passwords map[string]scram.StoredCredentials
 
-func listMechanisms(*exec) *Reply {
+func listMechanisms(x *exec) *Reply {
 	var names []string
 	for _, m := range mechanisms {
 		names = append(names, m.name)
+	}
+	if x.conn.takesTokens() {
+		names = append(names, oauthBearer)
 	}
 	return &Reply{Value: []byte(strings.Join(names, " "))}
 }
 
 func saslAuth(x *exec) *Reply {
-	x.conn.user, x.conn.login = "", nil
+	x.conn.user, x.conn.token, x.conn.login = "", "", nil
 	name := string(x.p.Key)
+	if name == oauthBearer && x.conn.takesTokens() {
+		return x.bearer()
+	}
 	for _, m := range mechanisms {
 		switch {
 		case m.name != name:

@@ -17,6 +17,15 @@ func (c *Cluster) SetBareRefusals(bare bool) {
 	c.set(func() { c.bareRefusals = bare })
 }
 
+// SetPassword changes the administrator's password, which must not be empty. Connections that are logged in stay so; requests to the HTTP
+// services need the new one at once.
+func (c *Cluster) SetPassword(password string) {
+	if password == "" {
+		panic("couchbasetest: SetPassword: the password is empty")
+	}
+	c.set(func() { c.password, c.stored = password, nil })
+}
+
 func (c *Cluster) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

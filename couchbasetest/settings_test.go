@@ -21,6 +21,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{couchbasetest.VBuckets(0), "VBuckets(0)"},
 		{couchbasetest.VBuckets(1 << 16), "VBuckets(65536)"},
 		{couchbasetest.Credentials("", "x"), "Credentials"},
+		{couchbasetest.Tokens("t"), "Tokens needs TLS"},
 		{couchbasetest.Latency(time.Second, time.Second), "Latency needs InMemory"},
 		{couchbasetest.ReplicationLag(-1), "ReplicationLag"},
 		{couchbasetest.Version("4.6"), "the oldest is 5.0"},

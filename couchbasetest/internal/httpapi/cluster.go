@@ -106,6 +106,7 @@ type Credential struct {
 	User, Password string
 	Token          string            // a bearer token
 	Certificate    *x509.Certificate // the client certificate of a TLS connection
+	Secure         bool              // the token came on a TLS connection
 }
 
 // User is a local user.

@@ -46,7 +46,7 @@ func credential(r *http.Request) (Credential, bool) {
 	}
 	header := r.Header.Get("Authorization")
 	if scheme, token, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
-		return Credential{Token: strings.TrimSpace(token)}, true
+		return Credential{Token: strings.TrimSpace(token), Secure: r.TLS != nil}, true
 	}
 	if header != "" {
 		return Credential{}, true // nobody's
