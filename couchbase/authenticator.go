@@ -8,6 +8,15 @@ type UserPassPair struct {
 	Password string
 }
 
+// String returns the name, so that logs do not show the password.
+func (p UserPassPair) String() string { return "UserPassPair(" + p.Username + ")" }
+
+// GoString returns the same as String.
+func (p UserPassPair) GoString() string { return p.String() }
+
+// JWT is a JSON web token.
+type JWT = string
+
 // AuthCredsRequest says for which service and node a name and password are needed.
 type AuthCredsRequest struct {
 	Service  ServiceType
@@ -20,8 +29,8 @@ type AuthCertRequest struct {
 	Endpoint string
 }
 
-// Authenticator gives the client its credentials. It is asked for each new connection and each HTTP request, so it can change them.
-// It must be safe for concurrent use. The client uses the first name and password of Credentials.
+// Authenticator gives the client its credentials. It is asked for each new connection and each HTTP request, so it can change them;
+// [Cluster.SetAuthenticator] replaces it. It must be safe for concurrent use. A token of JWT wins over Credentials.
 type Authenticator interface {
 	// SupportsTLS reports whether the credentials may be used over TLS.
 	SupportsTLS() bool
@@ -29,8 +38,13 @@ type Authenticator interface {
 	SupportsNonTLS() bool
 	// Certificate returns the client's certificate, or nil if there is none.
 	Certificate(req AuthCertRequest) (*tls.Certificate, error)
-	// Credentials returns names and passwords. An empty pair means that the certificate is enough.
+	// Credentials returns one name with its password. An empty pair means that the token, or the certificate, is enough.
 	Credentials(req AuthCredsRequest) ([]UserPassPair, error)
+	// JWT returns a JSON web token, or "" if there is none.
+	JWT(req AuthCredsRequest) (JWT, error)
+	// DefaultSaslMechanisms returns the ways to log in, the most wanted first, if [SecurityConfig.AllowedSaslMechanisms] is empty.
+	// None means those of [PasswordAuthenticator], or of [JWTAuthenticator] if there is a token. PLAIN without TLS is left out.
+	DefaultSaslMechanisms(tlsEnabled bool) []SaslMechanism
 }
 
 // PasswordAuthenticator has one name and password.
@@ -55,6 +69,17 @@ func (ra PasswordAuthenticator) Certificate(AuthCertRequest) (*tls.Certificate, 
 // Credentials returns the name and password.
 func (ra PasswordAuthenticator) Credentials(AuthCredsRequest) ([]UserPassPair, error) {
 	return []UserPassPair{{Username: ra.Username, Password: ra.Password}}, nil
+}
+
+// JWT returns no token.
+func (ra PasswordAuthenticator) JWT(AuthCredsRequest) (JWT, error) { return "", nil }
+
+// DefaultSaslMechanisms returns PLAIN with TLS, and SCRAM without it, which does not show the password to the network.
+func (ra PasswordAuthenticator) DefaultSaslMechanisms(tlsEnabled bool) []SaslMechanism {
+	if tlsEnabled {
+		return []SaslMechanism{PlainSaslMechanism}
+	}
+	return []SaslMechanism{ScramSha512SaslMechanism, ScramSha256SaslMechanism, ScramSha1SaslMechanism}
 }
 
 // String returns the name, so that logs do not show the password.
@@ -86,13 +111,30 @@ func (ca CertificateAuthenticator) Credentials(AuthCredsRequest) ([]UserPassPair
 	return []UserPassPair{{}}, nil
 }
 
-// SaslMechanism is a way to prove a password to a node.
+// JWT returns no token.
+func (ca CertificateAuthenticator) JWT(AuthCredsRequest) (JWT, error) { return "", nil }
+
+// DefaultSaslMechanisms returns none: the certificate is the login.
+func (ca CertificateAuthenticator) DefaultSaslMechanisms(bool) []SaslMechanism {
+	return []SaslMechanism{}
+}
+
+// String returns nothing of the certificate or its key.
+func (ca CertificateAuthenticator) String() string { return "CertificateAuthenticator" }
+
+// GoString returns the same as String.
+func (ca CertificateAuthenticator) GoString() string { return ca.String() }
+
+// SaslMechanism is a way to prove a password or a token to a node.
 type SaslMechanism string
 
 // The mechanisms. PLAIN sends the password itself: without TLS it is used only if [SecurityConfig.AllowedSaslMechanisms] has it.
+// OAUTHBEARER, whose name gocb writes so, sends a token, with TLS only.
 const (
 	PlainSaslMechanism       SaslMechanism = "PLAIN"
 	ScramSha1SaslMechanism   SaslMechanism = "SCRAM-SHA1"
 	ScramSha256SaslMechanism SaslMechanism = "SCRAM-SHA256"
 	ScramSha512SaslMechanism SaslMechanism = "SCRAM-SHA512"
+
+	OAuthBearerSaslMechasnism SaslMechanism = "OAUTHBEARER"
 )

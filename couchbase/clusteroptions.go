@@ -2,6 +2,7 @@ package couchbase
 
 import (
 	"crypto/x509"
+	"fmt"
 	"time"
 )
 
@@ -33,6 +34,23 @@ type ClusterOptions struct {
 	PreferredServerGroup string
 
 	InternalConfig InternalConfig
+}
+
+// String returns the options without the password.
+func (opts ClusterOptions) String() string { return fmt.Sprintf("%+v", opts.withoutPassword()) }
+
+// GoString returns the options without the password.
+func (opts ClusterOptions) GoString() string { return fmt.Sprintf("%#v", opts.withoutPassword()) }
+
+// shownOptions are ClusterOptions without its methods.
+type shownOptions ClusterOptions
+
+func (opts *ClusterOptions) withoutPassword() shownOptions {
+	shown := shownOptions(*opts)
+	if shown.Password != "" {
+		shown.Password = "[hidden]"
+	}
+	return shown
 }
 
 // TimeoutsConfig has the timeouts of operations without one of their own. Zero means the default.

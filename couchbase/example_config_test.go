@@ -146,14 +146,12 @@ func ExampleInternalConfig() {
 	// <nil>
 }
 
-// vault is an authenticator that reads the password anew for each connection.
+// vault is an authenticator that reads the password anew for each connection, and has no certificate. The rest is as for one password.
 type vault struct {
+	couchbase.PasswordAuthenticator
+
 	read func() (user, password string)
 }
-
-func (vault) SupportsTLS() bool { return true }
-
-func (vault) SupportsNonTLS() bool { return true }
 
 func (vault) Certificate(couchbase.AuthCertRequest) (*tls.Certificate, error) { return nil, nil }
 
@@ -173,5 +171,27 @@ func ExampleAuthenticator() {
 	defer cluster.Close(nil)
 	fmt.Println(cluster.WaitUntilReady(time.Minute, nil))
 	// Output:
+	// <nil>
+}
+
+// A token logs in to the nodes and the services. Before it expires it is replaced by the next one, also on the connections that are open.
+func ExampleCluster_SetAuthenticator() {
+	servers, err := couchbasetest.Run(couchbasetest.TLS(), couchbasetest.Tokens("first.json.token", "next.json.token"))
+	ok(err)
+	defer servers.Close()
+	config, err := servers.ClientTLS()
+	ok(err)
+	cluster, err := couchbase.Connect(servers.ConnectionString(), couchbase.ClusterOptions{
+		Authenticator:  couchbase.JWTAuthenticator{Token: "first.json.token"},
+		SecurityConfig: couchbase.SecurityConfig{TLSRootCAs: config.RootCAs},
+	})
+	ok(err)
+	defer cluster.Close(nil)
+	fmt.Println(cluster.WaitUntilReady(time.Minute, nil))
+	fmt.Println(cluster.SetAuthenticator(couchbase.SetAuthenticatorOptions{
+		Authenticator: couchbase.JWTAuthenticator{Token: "next.json.token"},
+	}))
+	// Output:
+	// <nil>
 	// <nil>
 }

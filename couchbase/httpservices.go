@@ -35,8 +35,8 @@ func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices
 		h.scheme = "https"
 	}
 	credential := func(service clustermap.Service, address string) (services.Credential, error) {
-		pair, err := s.credential(serviceTypes[service], endpoint(h.scheme, address))
-		return services.Credential{Username: pair.Username, Password: pair.Password}, err
+		answer, err := s.credentials.of(serviceTypes[service], endpoint(h.scheme, address))
+		return services.Credential{Username: answer.pair.Username, Password: answer.pair.Password, Token: answer.token}, err
 	}
 	var err error
 	h.client, err = services.New(services.Config{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
@@ -17,22 +18,22 @@ import (
 
 // settings are what a connection string and ClusterOptions say together.
 type settings struct {
-	authenticator Authenticator
-	timeouts      TimeoutsConfig
-	transcoder    Transcoder
-	strategy      RetryStrategy
-	tracer        RequestTracer
-	meter         Meter
-	orphans       OrphanReporterConfig
-	breaker       CircuitBreakerConfig
-	io            IoConfig
-	security      SecurityConfig
-	compression   CompressionConfig
-	serverGroup   string
-	http          httpSettings
-	ordered       bool
-	noPushedMaps  bool
-	cluster       cluster.Config
+	credentials  *credentials
+	timeouts     TimeoutsConfig
+	transcoder   Transcoder
+	strategy     RetryStrategy
+	tracer       RequestTracer
+	meter        Meter
+	orphans      OrphanReporterConfig
+	breaker      CircuitBreakerConfig
+	io           IoConfig
+	security     SecurityConfig
+	compression  CompressionConfig
+	serverGroup  string
+	http         httpSettings
+	ordered      bool
+	noPushedMaps bool
+	cluster      cluster.Config
 }
 
 // httpSettings configure the connections to HTTP services. Zero means the default.
@@ -51,7 +52,7 @@ func readSettings(connStr string, cfg Config, opts *ClusterOptions) (*settings, 
 		return nil, invalid("the connection string has a path; open the bucket with Cluster.Bucket")
 	}
 	s := &settings{
-		authenticator: opts.Authenticator, timeouts: opts.TimeoutsConfig, transcoder: opts.Transcoder, strategy: opts.RetryStrategy,
+		timeouts: opts.TimeoutsConfig, transcoder: opts.Transcoder, strategy: opts.RetryStrategy,
 		tracer: opts.Tracer, meter: opts.Meter, orphans: opts.OrphanReporterConfig, breaker: opts.CircuitBreakerConfig, io: opts.IoConfig,
 		security: opts.SecurityConfig, compression: opts.CompressionConfig, serverGroup: opts.PreferredServerGroup,
 	}
@@ -60,13 +61,13 @@ func readSettings(connStr string, cfg Config, opts *ClusterOptions) (*settings, 
 		func() error { return s.readOptions(cs.Options) },
 		func() error { return s.checkTimes() },
 		func() error { return s.chooseAuthenticator(opts, cs.TLS) },
-		func() error { return s.configureConnections(cs, cfg, opts) },
 		s.configureBreaker,
 	} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
+	s.configureConnections(cs, cfg, opts)
 	if s.transcoder == nil {
 		s.transcoder = NewJSONTranscoder()
 	}
@@ -120,28 +121,31 @@ func (s *settings) checkTimes() error {
 	return nil
 }
 
-// chooseAuthenticator takes the credentials from the options.
+// chooseAuthenticator takes the authenticator from the options, and makes the login of the connections.
 func (s *settings) chooseAuthenticator(opts *ClusterOptions, secure bool) error {
+	authenticator, option := opts.Authenticator, "Authenticator"
 	named := opts.Username != "" || opts.Password != ""
 	switch {
-	case s.authenticator != nil && named:
+	case authenticator != nil && named:
 		return invalid("Authenticator and Username or Password exclude each other")
-	case s.authenticator == nil && opts.Username == "":
+	case authenticator == nil && opts.Username == "":
 		return invalid("Username is empty, and there is no Authenticator")
-	case s.authenticator == nil:
-		s.authenticator = PasswordAuthenticator{Username: opts.Username, Password: opts.Password}
+	case authenticator == nil:
+		authenticator, option = PasswordAuthenticator{Username: opts.Username, Password: opts.Password}, "Username and Password"
 	}
-	switch {
-	case secure && !s.authenticator.SupportsTLS():
-		return invalid("the Authenticator does not support TLS, but the connection string asks for it")
-	case !secure && !s.authenticator.SupportsNonTLS():
-		return invalid("the Authenticator needs TLS: use couchbases:// in the connection string")
+	s.credentials = &credentials{secure: secure, allowed: slices.Clone(s.security.AllowedSaslMechanisms)}
+	first, err := s.credentials.accept(authenticator, option)
+	if err != nil {
+		return err
 	}
-	return nil
+	s.credentials.kind = first.kind()
+	s.credentials.current.Store(&authenticator)
+	s.cluster.KV.Login, err = s.credentials.login(&first)
+	return err
 }
 
 // configureConnections fills in the configuration of the connections.
-func (s *settings) configureConnections(cs *connstr.ConnString, cfg Config, opts *ClusterOptions) error {
+func (s *settings) configureConnections(cs *connstr.ConnString, cfg Config, opts *ClusterOptions) {
 	c := &s.cluster
 	c.Seeds, c.SRV, c.Resolve = cs.Addresses(), cs.SRV(), cfg.resolve
 	c.KV.Dial, c.KV.Agent, c.KV.ClientID = cfg.Dial, Identifier(), rand.Uint64()
@@ -150,47 +154,7 @@ func (s *settings) configureConnections(cs *connstr.ConnString, cfg Config, opts
 	if cs.TLS {
 		c.KV.TLS = s.tlsConfig(opts.InternalConfig.TLSRootCAProvider)
 	}
-	pair, err := s.credential(ServiceTypeKeyValue, "")
-	if err != nil {
-		return err
-	}
-	if pair == (UserPassPair{}) {
-		if !cs.TLS {
-			return invalid("the Authenticator has neither a name nor, without TLS, a certificate")
-		}
-		return nil
-	}
-	return s.logIn(pair)
-}
-
-// credential asks the authenticator for the name and the password for an endpoint.
-func (s *settings) credential(service ServiceType, endpoint string) (UserPassPair, error) {
-	pairs, err := s.authenticator.Credentials(AuthCredsRequest{Service: service, Endpoint: endpoint})
-	if err != nil {
-		return UserPassPair{}, fmt.Errorf("couchbase: the Authenticator's credentials: %w%w", err, silent{ErrAuthenticationFailure})
-	}
-	if len(pairs) != 1 {
-		return UserPassPair{}, invalid("the Authenticator has %d credentials for the service %s; it must have one", len(pairs), service.reportName())
-	}
-	return pairs[0], nil
-}
-
-// logIn sets the login of the connections, which asks the authenticator for each of them. first is its answer to begin with.
-func (s *settings) logIn(first UserPassPair) error {
-	credential := kv.Credential{Username: first.Username, Password: first.Password}
-	for _, m := range s.security.AllowedSaslMechanisms {
-		credential.Mechanisms = append(credential.Mechanisms, string(m))
-		credential.AllowPlain = credential.AllowPlain || m == PlainSaslMechanism
-	}
-	login, err := kv.NewLogin(credential)
-	if err != nil {
-		return fmt.Errorf("%w%w", invalid("%v", err), silent{err})
-	}
-	s.cluster.KV.Login = login.AskedBy(func(address string) (username, password string, err error) {
-		pair, err := s.credential(ServiceTypeKeyValue, address)
-		return pair.Username, pair.Password, err
-	})
-	return nil
+	s.cluster.LoginTimeout = s.timeouts.KVTimeout
 }
 
 // features returns what the client asks of each node, in gocb's order.
@@ -236,16 +200,10 @@ func (s *settings) tlsConfig(provider func() *x509.CertPool) *tls.Config {
 		roots = provider()
 	}
 	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		RootCAs:            roots,
-		InsecureSkipVerify: s.security.TLSSkipVerify, //nolint:gosec // the option's meaning
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			certificate, err := s.authenticator.Certificate(AuthCertRequest{Service: ServiceTypeKeyValue})
-			if err == nil && certificate == nil {
-				return &tls.Certificate{}, nil
-			}
-			return certificate, err
-		},
+		MinVersion:           tls.VersionTLS12,
+		RootCAs:              roots,
+		InsecureSkipVerify:   s.security.TLSSkipVerify, //nolint:gosec // the option's meaning
+		GetClientCertificate: s.credentials.certificate,
 	}
 }
 

@@ -21,6 +21,7 @@ type Cluster struct {
 	ctx    context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
 	cancel context.CancelFunc
 	newest atomic.Pointer[Snapshot] // of all buckets
+	logins atomic.Uint64            // how often the credential has changed
 
 	mu         sync.Mutex
 	closed     bool
@@ -164,19 +165,13 @@ func (c *Cluster) Close() {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true
-	buckets := []*Bucket{c.first}
-	for _, b := range c.named {
-		if b != c.first {
-			buckets = append(buckets, b)
-		}
-	}
 	if first {
 		close(c.newer)
 		c.newer = closedChannel
 	}
 	c.mu.Unlock()
 	c.cancel()
-	for _, b := range buckets {
+	for _, b := range c.everyBucket() {
 		b.close()
 	}
 	c.background.Wait()

@@ -30,6 +30,7 @@ const (
 	defaultPollTimeout  = 500 * time.Millisecond
 	defaultProbeTimeout = 5 * time.Second
 	lookupTimeout       = 2500 * time.Millisecond
+	defaultLoginTimeout = 2500 * time.Millisecond
 )
 
 // Config has the settings of a cluster. Every function in it must be safe for concurrent use.
@@ -51,6 +52,8 @@ type Config struct {
 	PollInterval, PollTimeout time.Duration
 	// Breaker configures the breakers of the endpoints. Nil: they have none.
 	Breaker *Breaker
+	// LoginTimeout is how long the answer to the renewal of a login is waited for; 0 means 2.5 s. See [Cluster.LogInAgain].
+	LoginTimeout time.Duration
 }
 
 // Breaker configures the breakers of the endpoints.
@@ -71,6 +74,8 @@ func (c *Config) check() error {
 		return errors.New("no Seeds; there must be an address")
 	case c.PollTimeout < 0:
 		return fmt.Errorf("PollTimeout is %v; it must not be negative", c.PollTimeout)
+	case c.LoginTimeout < 0:
+		return fmt.Errorf("LoginTimeout is %v; it must not be negative", c.LoginTimeout)
 	case c.Breaker == nil:
 		return nil
 	case c.Breaker.ProbeTimeout < 0:
@@ -95,6 +100,13 @@ func (c *Config) pollTimeout() time.Duration {
 		return defaultPollTimeout
 	}
 	return c.PollTimeout
+}
+
+func (c *Config) loginTimeout() time.Duration {
+	if c.LoginTimeout == 0 {
+		return defaultLoginTimeout
+	}
+	return c.LoginTimeout
 }
 
 // fixedNetwork returns the network that is configured, or "" if it must be found.

@@ -39,5 +39,5 @@
 // # Files
 //
 // Begin with doc.go. Then seek.go (seeds and bootstrap), link.go (a connection and its place), endpoint.go, breaker.go, maps.go,
-// publish.go, fetch.go, waits.go, collection.go, bucket.go, cluster.go.
+// publish.go, fetch.go, waits.go, logins.go (a credential that changes), collection.go, bucket.go, cluster.go.
 package cluster

@@ -60,6 +60,7 @@ func (e *Endpoint) attach(l *link) bool {
 	}
 	e.link, e.err, e.since, l.endpoint = l, nil, time.Now(), e
 	e.conn.Store(l.conn)
+	l.renewLocked()
 	e.helped()
 	return true
 }

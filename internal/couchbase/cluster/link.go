@@ -21,11 +21,13 @@ type link struct {
 	doubted  bool      // a NOOP finds out whether it still answers
 	drained  bool      // its node had no vbuckets any more when it left
 	asked    time.Time // when it was last asked for a map, of a spare connection
+	logins   uint64    // the changes of the credential that the login of the connection has, or is getting
+	renewing bool      // a goroutine logs it in again
 }
 
 // connect makes a connection to an address, for a bucket if it has a name by then.
 func (b *Bucket) connect(ctx context.Context, address string) (*link, error) {
-	l := &link{bucket: b, address: address}
+	l := &link{bucket: b, address: address, logins: b.cluster.logins.Load()}
 	c := b.cluster.config.KV
 	c.LateBucket, c.OnMap, c.OnClose = b.lateBucket, l.pushed, l.closed
 	conn, err := kv.Connect(ctx, &c, address, "")

@@ -198,6 +198,7 @@ func (b *Bucket) welcome(l *link) error {
 	}
 	b.seeking = false
 	b.spare, l.selected = l, l.conn.Bucket() != ""
+	l.renewLocked()
 	if !l.selected && b.name != "" {
 		b.cluster.start(l.openBucket)
 	}

@@ -77,7 +77,7 @@ func (c *Config) check() error {
 	case !(c.CompressMinRatio >= 0 && c.CompressMinRatio <= 1):
 		return fmt.Errorf("kv: CompressMinRatio is %v; it must be from 0 to 1", c.CompressMinRatio)
 	case c.Login != nil:
-		return c.Login.check(c.TLS != nil)
+		return c.Login.Check(c.TLS != nil)
 	}
 	return nil
 }

@@ -42,6 +42,6 @@
 //
 // # Files
 //
-// Begin with doc.go. Then connect.go, handshake.go, login.go; request.go, slot.go (the table of requests in flight), write.go,
+// Begin with doc.go. Then connect.go, handshake.go, login.go, credential.go, again.go (a new token on a connection that is there); request.go, slot.go (the table of requests in flight), write.go,
 // wait.go (leader and followers), read.go, readbuffer.go, timer.go, lone.go and lone_linux.go (a caller that is alone).
 package kv

@@ -48,7 +48,7 @@ func (h *handshake) run() error {
 	h.ask(memd.OpHello, memd.HelloKey(h.config.Agent, h.config.ClientID, h.id), memd.AppendFeatures(nil, h.config.Features...))
 	h.ask(memd.OpGetErrorMap, nil, errorMapVersion)
 	if h.config.Login != nil {
-		login, err := h.config.Login.forConnection(h.address)
+		login, err := h.config.Login.forConnection(h.address, h.config.TLS != nil)
 		if err != nil {
 			return err
 		}
@@ -246,12 +246,12 @@ func (h *handshake) login(l *Login) error {
 	}
 }
 
-// askForLogin sends the first message of a login. PLAIN has no other, so the last steps follow at once.
+// askForLogin sends the first message of a login. PLAIN and OAUTHBEARER have no other, so the last steps follow at once.
 func (h *handshake) askForLogin(l *Login, name string) *conversation {
 	talk, first, err := l.begin(name)
 	h.fail(err)
 	h.ask(memd.OpSASLAuth, []byte(name), first)
-	if name == Plain {
+	if talk != nil && talk.scram == nil {
 		h.askForMap()
 	}
 	h.send()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/xdg-go/scram"
@@ -19,14 +18,17 @@ const (
 	ScramSHA256 = "SCRAM-SHA256"
 	ScramSHA1   = "SCRAM-SHA1"
 	Plain       = "PLAIN"
+	OAuthBearer = "OAUTHBEARER"
 )
 
 // Credential says who logs in, and how. It is never printed with its secrets.
 type Credential struct {
 	Username string
 	Password string
-	// Mechanisms are those that may be used, the most wanted first. Empty means PLAIN over TLS, and the SCRAM mechanisms without it,
-	// the strongest first.
+	// Token is a JSON web token. With it the name and the password are not used, and the login is by OAUTHBEARER, which needs TLS.
+	Token string
+	// Mechanisms are those that may be used, the most wanted first; those that are not for such a credential are left out. Empty means
+	// PLAIN over TLS, and the SCRAM mechanisms without it, the strongest first.
 	Mechanisms []string
 	// AllowPlain permits PLAIN, which shows the password to the network, without TLS.
 	AllowPlain bool
@@ -52,27 +54,21 @@ type Login struct {
 	latest *Login // with the credential of the latest connection, if it was asked for
 }
 
-// AskCredential returns the name and the password for a connection to an address. It must be safe for concurrent use. A panic of it
-// becomes an error.
-type AskCredential func(address string) (username, password string, err error)
+// AskCredential returns the credential for a connection to an address. It must be safe for concurrent use. A panic of it becomes an
+// error.
+type AskCredential func(address string) (Credential, error)
 
 // NewLogin returns the login of a credential. The error names the field and the rule that it breaks.
 func NewLogin(c Credential) (*Login, error) {
-	switch {
-	case c.Username == "":
-		return nil, errors.New("kv: Username is empty; a login needs one")
-	case strings.ContainsRune(c.Username, 0) || strings.ContainsRune(c.Password, 0):
-		return nil, errors.New("kv: Username or Password has a zero byte; a login cannot send it")
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	c.Mechanisms = slices.Clone(c.Mechanisms)
 	l := &Login{credential: c, scram: make(map[string]*scramclient.Mechanism)}
-	hashes := map[string]scram.HashGeneratorFcn{ScramSHA512: scram.SHA512, ScramSHA256: scram.SHA256, ScramSHA1: scram.SHA1}
-	for _, name := range c.Mechanisms {
-		if _, known := hashes[name]; !known && name != Plain {
-			return nil, fmt.Errorf("kv: the mechanism %q is unknown; there are %s, %s, %s and %s", name, ScramSHA512, ScramSHA256, ScramSHA1, Plain)
-		}
+	if c.Token != "" {
+		return l, nil
 	}
-	for name, hash := range hashes {
+	for name, hash := range scramHashes {
 		m, err := scramclient.New(func() (*scram.Client, error) { return hash.NewClientUnprepped(c.Username, c.Password, "") })
 		if err != nil {
 			return nil, errors.New("kv: Username or Password cannot be used for SCRAM")
@@ -82,13 +78,13 @@ func NewLogin(c Credential) (*Login, error) {
 	return l, nil
 }
 
-// AskedBy returns a login that asks for the name and the password of each connection. All else is as in l.
+// AskedBy returns a login that asks for the credential of each connection. The keys of l are kept while the answer is the credential of l.
 func (l *Login) AskedBy(ask AskCredential) *Login {
 	return &Login{credential: l.credential, scram: l.scram, ask: ask, latest: l}
 }
 
-// forConnection returns the login of a connection to an address. The error matches [ErrBadCredentials].
-func (l *Login) forConnection(address string) (*Login, error) {
+// forConnection returns the login of a connection to an address, with or without TLS. The error matches [ErrBadCredentials].
+func (l *Login) forConnection(address string, secure bool) (*Login, error) {
 	if l.ask == nil {
 		return l, nil
 	}
@@ -98,10 +94,13 @@ func (l *Login) forConnection(address string) (*Login, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if latest := l.latest.credential; c.Username == latest.Username && c.Password == latest.Password {
+	if c.equal(&l.latest.credential) {
 		return l.latest, nil
 	}
 	changed, err := NewLogin(c)
+	if err == nil {
+		err = changed.Check(secure)
+	}
 	if err != nil {
 		return nil, &noCredential{err}
 	}
@@ -111,9 +110,7 @@ func (l *Login) forConnection(address string) (*Login, error) {
 
 func (l *Login) askFor(address string) (c Credential, err error) {
 	defer panicked.Recovered("the function that returns the credential", &err)
-	c = l.credential
-	c.Username, c.Password, err = l.ask(address)
-	return c, err
+	return l.ask(address)
 }
 
 // noCredential is the error of a connection for which there is no credential.
@@ -132,25 +129,33 @@ func (l *Login) GoString() string { return l.String() }
 // Format prints the same as String for every verb.
 func (l *Login) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, l.String()) }
 
-// check returns an error if the login has no mechanism for a connection with or without TLS.
-func (l *Login) check(secure bool) error {
-	if len(l.mechanisms(secure)) == 0 {
-		return errors.New("kv: Mechanisms has only PLAIN, which needs TLS or AllowPlain")
+// Check returns an error if the login has no mechanism for a connection with or without TLS.
+func (l *Login) Check(secure bool) error {
+	switch {
+	case len(l.mechanisms(secure)) > 0:
+		return nil
+	case l.credential.Token != "":
+		return errors.New("kv: Token needs TLS: without it the token itself would be sent in the clear")
 	}
-	return nil
+	return errors.New("kv: Mechanisms has only PLAIN, which needs TLS or AllowPlain")
 }
 
 // mechanisms returns the mechanisms for a connection with or without TLS, the most wanted first.
 func (l *Login) mechanisms(secure bool) []string {
+	c := &l.credential
 	switch {
-	case len(l.credential.Mechanisms) == 0 && secure:
+	case c.Token != "" && secure:
+		return []string{OAuthBearer}
+	case c.Token != "":
+		return nil
+	case len(c.Mechanisms) == 0 && secure:
 		return []string{Plain}
-	case len(l.credential.Mechanisms) == 0:
+	case len(c.Mechanisms) == 0:
 		return []string{ScramSHA512, ScramSHA256, ScramSHA1}
-	case secure || l.credential.AllowPlain:
-		return l.credential.Mechanisms
 	}
-	return slices.DeleteFunc(slices.Clone(l.credential.Mechanisms), func(name string) bool { return name == Plain })
+	return slices.DeleteFunc(slices.Clone(c.Mechanisms), func(name string) bool {
+		return name == OAuthBearer || name == Plain && !secure && !c.AllowPlain
+	})
 }
 
 // next returns the first mechanism that the server has, after a refusal of the one that was tried. It reports false if there is none,
@@ -170,13 +175,16 @@ func (l *Login) next(tried string, secure bool, listed []string) (string, bool) 
 // conversation is one login on one connection, as seen by the client.
 type conversation struct {
 	name  string
-	scram *scramclient.Conversation // nil for PLAIN
+	scram *scramclient.Conversation // nil for PLAIN and OAUTHBEARER, which have one message
 }
 
 // begin returns a conversation and its first message.
 func (l *Login) begin(name string) (*conversation, []byte, error) {
-	if name == Plain {
+	switch name {
+	case Plain:
 		return &conversation{name: name}, []byte("\x00" + l.credential.Username + "\x00" + l.credential.Password), nil
+	case OAuthBearer:
+		return &conversation{name: name}, bearerMessage(l.credential.Token), nil
 	}
 	c := &conversation{name: name, scram: l.scram[name].Begin()}
 	first, err := c.scram.Start()

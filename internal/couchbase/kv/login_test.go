@@ -11,32 +11,32 @@ func TestACredentialThatIsAskedFor(t *testing.T) {
 	name, secret := "user", "first"
 	var failure error
 	first := login(t, Credential{Username: name, Password: secret, Mechanisms: []string{ScramSHA256}})
-	l := first.AskedBy(func(address string) (string, string, error) {
+	l := first.AskedBy(func(address string) (Credential, error) {
 		if address != "a:1" {
 			panic(mine)
 		}
-		return name, secret, failure
+		return Credential{Username: name, Password: secret, Mechanisms: []string{ScramSHA256}}, failure
 	})
-	if got, err := l.forConnection("a:1"); got != first || err != nil {
+	if got, err := l.forConnection("a:1", false); got != first || err != nil {
 		t.Errorf("the same credential needs no other keys: %v %v", got, err)
 	}
 	secret = "second"
-	second, err := l.forConnection("a:1")
+	second, err := l.forConnection("a:1", false)
 	if err != nil || second == first || second.credential.Password != "second" || second.mechanisms(false)[0] != ScramSHA256 {
 		t.Errorf("another credential has the same mechanisms: %+v %v", second, err)
 	}
-	if again, err := l.forConnection("a:1"); again != second || err != nil {
+	if again, err := l.forConnection("a:1", false); again != second || err != nil {
 		t.Errorf("its keys are kept: %v %v", again, err)
 	}
 	failure = mine
-	if _, err := l.forConnection("a:1"); !errors.Is(err, mine) || !errors.Is(err, ErrBadCredentials) {
+	if _, err := l.forConnection("a:1", false); !errors.Is(err, mine) || !errors.Is(err, ErrBadCredentials) {
 		t.Errorf("an error: %v", err)
 	}
 	failure, name = nil, ""
-	if _, err := l.forConnection("a:1"); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "Username") {
+	if _, err := l.forConnection("a:1", false); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "Username") {
 		t.Errorf("no name: %v", err)
 	}
-	if _, err := l.forConnection("other"); !errors.Is(err, ErrBadCredentials) || !errors.Is(err, mine) || !strings.Contains(err.Error(), "panicked in ") {
+	if _, err := l.forConnection("other", false); !errors.Is(err, ErrBadCredentials) || !errors.Is(err, mine) || !strings.Contains(err.Error(), "panicked in ") {
 		t.Errorf("a panic: %v", err)
 	}
 }
