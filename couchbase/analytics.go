@@ -73,7 +73,8 @@ func (h *httpServices) analytics(in keyspace, statement string, opts *AnalyticsO
 	if err != nil {
 		return nil, &AnalyticsError{InnerError: err, Statement: statement}
 	}
-	op.attributes("db.statement", statement, "db.name", in.bucket, "db.couchbase.scope", in.scope)
+	op.statement(statement, len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0)
+	op.attributes(attributeBucket, in.bucket, attributeScope, in.scope)
 	parameters["statement"], parameters["client_context_id"] = statement, op.call.ID
 	if in.scope != "" {
 		parameters["query_context"] = in.queryContext()

@@ -104,7 +104,7 @@ func analyticsMetadata[T any](h *httpServices, name, table string, o httpOptions
 	}
 	defer func() { op.end(err) }()
 	statement := "SELECT d.* FROM Metadata.`" + table + "` d WHERE d.DataverseName <> \"Metadata\""
-	op.attributes("db.statement", statement)
+	op.statement(statement, false)
 	rows, err := h.analytics(keyspace{}, statement, &AnalyticsOptions{
 		Timeout: op.call.Timeout, RetryStrategy: strategy, ParentSpan: op.span, Context: o.ctx,
 	})

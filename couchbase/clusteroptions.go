@@ -29,6 +29,7 @@ type ClusterOptions struct {
 	SecurityConfig       SecurityConfig
 	CompressionConfig    CompressionConfig
 	AppTelemetryConfig   AppTelemetryConfig
+	ObservabilityConfig  ObservabilityConfig
 
 	// PreferredServerGroup names the server group for reads with [ReadPreferenceSelectedServerGroup].
 	PreferredServerGroup string

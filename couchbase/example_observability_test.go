@@ -83,6 +83,27 @@ func ExampleMeter() {
 	// map[kv insert:1]
 }
 
+// stableNames counts the operations by the tags of OpenTelemetry's stable conventions.
+type stableNames struct{ *valueCounts }
+
+func (c stableNames) ValueRecorder(name string, tags map[string]string) (couchbase.ValueRecorder, error) {
+	return recorder{c.valueCounts, name + " of " + tags["db.operation.name"]}, nil
+}
+
+// The names of OpenTelemetry's stable conventions for databases, in place of the old ones.
+func ExampleObservabilityConfig() {
+	meter := stableNames{&valueCounts{n: map[string]int{}}}
+	stable := []couchbase.ObservabilitySemanticConvention{couchbase.ObservabilitySemanticConventionDatabase}
+	_, cluster, end := exampleClusterWith(couchbase.ClusterOptions{
+		Meter: meter, ObservabilityConfig: couchbase.ObservabilityConfig{SemanticConventionOptIn: stable},
+	})
+	ok(insert(cluster.Bucket("default").DefaultCollection(), "a", 1))
+	end()
+	fmt.Println(meter.n)
+	// Output:
+	// map[db.client.operation.duration of insert:1]
+}
+
 // A tracer and a meter that do nothing cost the least.
 func ExampleNoopTracer() {
 	_, cluster, end := exampleClusterWith(couchbase.ClusterOptions{Tracer: &couchbase.NoopTracer{}, Meter: &couchbase.NoopMeter{}})

@@ -115,11 +115,11 @@ func (f *httpFailure) entries() []services.Entry {
 // outcome is the result of an operation in measurements: "Success", or the name of its sentinel in one word.
 func outcome(err error) string {
 	if err == nil {
-		return "Success"
+		return outcomeSuccess
 	}
 	var f *httpFailure
 	if !errors.As(err, &f) || len(f.sentinels) == 0 {
-		return "CouchbaseError"
+		return outcomeOther
 	}
 	var b strings.Builder
 	for word := range strings.FieldsSeq(f.Kind.String()) {

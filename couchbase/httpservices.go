@@ -110,10 +110,10 @@ func (h *httpServices) begin(name string, service ServiceType, in keyspace, o ht
 		parent = o.parent.Context()
 	}
 	op.span = h.tracer.RequestSpan(parent, name)
-	op.labels = map[string]string{"db.couchbase.service": spanServices[service], "db.operation": name}
+	op.labels = map[string]string{attributeService: spanServices[service], attributeOperation: name}
 	in.label(op.labels)
-	op.span.SetAttribute("db.system", "couchbase")
-	op.span.SetAttribute("db.couchbase.service", spanServices[service])
+	op.span.SetAttribute(attributeSystem, "couchbase")
+	op.span.SetAttribute(attributeService, spanServices[service])
 	op.call = services.Call{Name: name, ID: o.id, Timeout: o.timeout, Strategy: engineStrategy(o.ctx, o.strategy), OnDispatch: op.dispatched}
 	return op, nil
 }
@@ -126,7 +126,7 @@ var spanServices = map[ServiceType]string{
 
 // label adds the names that are known.
 func (k keyspace) label(labels map[string]string) {
-	for name, value := range map[string]string{"db.name": k.bucket, "db.couchbase.scope": k.scope, "db.couchbase.collection": k.collection} {
+	for name, value := range map[string]string{attributeBucket: k.bucket, attributeScope: k.scope, attributeCollection: k.collection} {
 		if value != "" {
 			labels[name] = value
 		}
@@ -151,23 +151,31 @@ func (op *httpOperation) attributes(pairs ...string) {
 	}
 }
 
+// statement gives the span the statement. By the stable names only one with parameters is shown: others may have secrets in them.
+func (op *httpOperation) statement(text string, parametrized bool) {
+	op.span.SetAttribute("db.statement", text)
+	if parametrized {
+		stableOnly(op.span, stableStatement, text)
+	}
+}
+
 // dispatched begins the span of one attempt.
 func (op *httpOperation) dispatched(d services.Dispatch) func(error) {
-	span := op.on.tracer.RequestSpan(op.span.Context(), "dispatch_to_server")
-	span.SetAttribute("db.system", "couchbase")
-	span.SetAttribute("net.transport", "IP.TCP")
-	span.SetAttribute("db.couchbase.operation_id", op.call.ID)
-	span.SetAttribute("net.peer.name", hostOf(d.Remote))
-	span.SetAttribute("net.peer.port", portOf(d.Remote))
-	span.SetAttribute("db.couchbase.retries", d.Retries)
+	span := op.on.tracer.RequestSpan(op.span.Context(), spanDispatch)
+	span.SetAttribute(attributeSystem, "couchbase")
+	span.SetAttribute(attributeTransport, "IP.TCP")
+	span.SetAttribute(attributeOperationID, op.call.ID)
+	span.SetAttribute(attributePeerName, hostOf(d.Remote))
+	span.SetAttribute(attributePeerPort, portOf(d.Remote))
+	span.SetAttribute(attributeRetries, d.Retries)
 	return func(error) { span.End() }
 }
 
 // end ends an operation: its span and its measurement.
 func (op *httpOperation) end(err error) {
 	op.span.End()
-	op.labels["outcome"] = outcome(err)
-	recorder, failed := op.on.meter.ValueRecorder("db.couchbase.operations", op.labels)
+	op.labels[tagOutcome] = outcome(err)
+	recorder, failed := op.on.meter.ValueRecorder(meterOperations, op.labels)
 	if failed == nil && recorder != nil {
 		recorder.RecordValue(uint64(max(time.Since(op.began).Microseconds(), 0)))
 	}

@@ -197,6 +197,7 @@ func (c *kvCall) encode(t Transcoder, value any) (b []byte, flags uint32, err er
 		return t.Encode(value)
 	}
 	span := c.collection.bucket.cluster.instruments.tracer.RequestSpan(c.span.Context(), spanEncoding)
+	span.SetAttribute(attributeSystem, "couchbase")
 	encoded := false
 	defer func() {
 		span.End()

@@ -39,7 +39,12 @@ func newInstruments(s *settings) *instruments {
 		i.threshold = t
 		t.AddRef()
 	}
-	i.logging, _ = i.meter.(*LoggingMeter)
+	if i.threshold == nil { // its reports have no names of attributes
+		i.tracer = s.conventions.tracer(i.tracer)
+	}
+	if i.logging, _ = i.meter.(*LoggingMeter); i.logging == nil {
+		i.meter = s.conventions.meter(i.meter)
+	}
 	if !s.orphans.Disabled {
 		size := int(s.orphans.SampleSize)
 		if size == 0 {
@@ -93,21 +98,28 @@ func (i *instruments) measured(c *kvCall, elapsed time.Duration, err error) {
 	}
 	recorder, failed := i.meter.ValueRecorder(meterOperations, map[string]string{
 		attributeService: "kv", attributeOperation: c.kind.name, attributeBucket: c.collection.bucket.name, attributeScope: c.collection.scope,
-		attributeCollection: c.collection.name, "outcome": kvOutcome(err),
+		attributeCollection: c.collection.name, tagOutcome: kvOutcome(err),
 	})
 	if failed == nil && recorder != nil {
 		recorder.RecordValue(us)
 	}
 }
 
+// The tag of measurements that says how an operation ended, and its values that are no name of an error.
+const (
+	tagOutcome     = "outcome"
+	outcomeSuccess = "Success"
+	outcomeOther   = "CouchbaseError"
+)
+
 // kvOutcome is the result of an operation in measurements: "Success", or the name of its error in one word.
 func kvOutcome(err error) string {
 	if err == nil {
-		return "Success"
+		return outcomeSuccess
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		return "CouchbaseError"
+		return outcomeOther
 	}
 	var b strings.Builder
 	for word := range strings.FieldsSeq(f.kind.Error()) {
@@ -193,6 +205,9 @@ func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Operation)
 		} {
 			span.SetAttribute(a.key, a.value)
 		}
+		server, serverPort, _ := net.SplitHostPort(d.Conn.Address())
+		stableOnly(span, stableServerAddress, server)
+		stableOnly(span, stableServerPort, serverPort)
 		span.SetAttribute(attributeRetries, d.Attempt)
 		if d.Server > 0 {
 			span.SetAttribute(attributeServerDuration, d.Server.Microseconds())

@@ -26,6 +26,7 @@ type LoggingMeter struct {
 
 	mu        sync.Mutex
 	recorders map[[2]string]*latencies // by service and operation
+	stable    map[[2]string]bool       // whether a recorder was first asked for by the stable names
 	timer     *time.Timer              // nil: nothing was recorded since the last report
 	armed     atomic.Bool
 	closed    bool
@@ -35,7 +36,7 @@ var _ Meter = (*LoggingMeter)(nil)
 
 // NewLoggingMeter returns a meter. Nil means the defaults.
 func NewLoggingMeter(opts *LoggingMeterOptions) *LoggingMeter {
-	m := &LoggingMeter{recorders: make(map[[2]string]*latencies)}
+	m := &LoggingMeter{recorders: make(map[[2]string]*latencies), stable: make(map[[2]string]bool)}
 	if opts != nil {
 		m.interval = opts.EmitInterval
 	}
@@ -55,13 +56,29 @@ func (am *LoggingMeter) Counter(_ string, _ map[string]string) (Counter, error) 
 	return noopInstrument{}, nil
 }
 
-// ValueRecorder returns the recorder of an operation, which its tags name. Those of other measurements do nothing.
+// ValueRecorder returns the recorder of an operation, which its tags name by the old or the stable names. Those of other measurements do
+// nothing, and neither does the second one of an operation that is measured by both names.
 func (am *LoggingMeter) ValueRecorder(name string, tags map[string]string) (ValueRecorder, error) {
 	service, operation := tags[attributeService], tags[attributeOperation]
-	if name != meterOperations || service == "" {
+	stable := name == stableOperations
+	if stable {
+		service, operation = tags[stableService], tags[stableOperation]
+	}
+	if name != meterOperations && !stable || service == "" || !am.first(service, operation, stable) {
 		return noopInstrument{}, nil
 	}
 	return am.recorder(service, operation), nil
+}
+
+// first reports whether an operation was first measured by these names.
+func (am *LoggingMeter) first(service, operation string, stable bool) bool {
+	am.mu.Lock()
+	defer am.mu.Unlock()
+	key := [2]string{service, operation}
+	if _, known := am.stable[key]; !known {
+		am.stable[key] = stable
+	}
+	return am.stable[key] == stable
 }
 
 // meterOperations is the name of the measurement of all operations.

@@ -13,17 +13,19 @@ import (
 // of commonFields.
 var fates = map[reflect.Type]map[string]string{
 	reflect.TypeFor[ClusterOptions](): fields(`Authenticator Username Password TimeoutsConfig Transcoder RetryStrategy Tracer Meter
-		OrphanReporterConfig CircuitBreakerConfig IoConfig SecurityConfig CompressionConfig AppTelemetryConfig PreferredServerGroup InternalConfig`, ``),
+		OrphanReporterConfig CircuitBreakerConfig IoConfig SecurityConfig CompressionConfig AppTelemetryConfig ObservabilityConfig PreferredServerGroup
+		InternalConfig`, ``),
 	reflect.TypeFor[TimeoutsConfig](): fields(`ConnectTimeout KVTimeout KVDurableTimeout ViewTimeout QueryTimeout AnalyticsTimeout
 		SearchTimeout ManagementTimeout KVScanTimeout`, ``),
 	reflect.TypeFor[OrphanReporterConfig](): fields(`Disabled ReportInterval SampleSize`, ``),
 	reflect.TypeFor[CircuitBreakerConfig](): fields(`Disabled VolumeThreshold ErrorThresholdPercentage SleepWindow RollingWindow CompletionCallback
 		CanaryTimeout`, ``),
-	reflect.TypeFor[IoConfig]():           fields(`DisableMutationTokens DisableServerDurations`, ``),
-	reflect.TypeFor[SecurityConfig]():     fields(`TLSRootCAs TLSSkipVerify AllowedSaslMechanisms`, ``),
-	reflect.TypeFor[CompressionConfig]():  fields(`Disabled MinSize MinRatio`, ``),
-	reflect.TypeFor[AppTelemetryConfig](): fields(`Disabled`, `ExternalEndpoint Backoff PingInterval PingTimeout`),
-	reflect.TypeFor[InternalConfig]():     fields(`TLSRootCAProvider`, `ConnectionBufferSize`),
+	reflect.TypeFor[IoConfig]():            fields(`DisableMutationTokens DisableServerDurations`, ``),
+	reflect.TypeFor[SecurityConfig]():      fields(`TLSRootCAs TLSSkipVerify AllowedSaslMechanisms`, ``),
+	reflect.TypeFor[CompressionConfig]():   fields(`Disabled MinSize MinRatio`, ``),
+	reflect.TypeFor[AppTelemetryConfig]():  fields(`Disabled`, `ExternalEndpoint Backoff PingInterval PingTimeout`),
+	reflect.TypeFor[ObservabilityConfig](): fields(`SemanticConventionOptIn`, ``),
+	reflect.TypeFor[InternalConfig]():      fields(`TLSRootCAProvider`, `ConnectionBufferSize`),
 }
 
 func fields(supported, refused string) map[string]string {
@@ -75,6 +77,11 @@ func TestClusterOptionsThatAreRefused(t *testing.T) {
 		{"a negative window", "couchbase://h", ClusterOptions{CircuitBreakerConfig: CircuitBreakerConfig{SleepWindow: -1}}, "CircuitBreakerConfig.SleepWindow"},
 		{"an impossible percentage", "couchbase://h", ClusterOptions{CircuitBreakerConfig: CircuitBreakerConfig{ErrorThresholdPercentage: 101}}, "CircuitBreakerConfig"},
 		{"telemetry", "couchbase://h", ClusterOptions{AppTelemetryConfig: AppTelemetryConfig{Backoff: 1}}, "AppTelemetryConfig"},
+		{
+			"a convention that does not exist", "couchbase://h",
+			ClusterOptions{ObservabilityConfig: ObservabilityConfig{SemanticConventionOptIn: []ObservabilitySemanticConvention{1, 3}}},
+			"SemanticConventionOptIn has 3",
+		},
 		{"a buffer size", "couchbase://h", ClusterOptions{InternalConfig: InternalConfig{ConnectionBufferSize: 1}}, "ConnectionBufferSize"},
 		{"an impossible ratio", "couchbase://h", ClusterOptions{CompressionConfig: CompressionConfig{MinRatio: 2}}, "MinRatio"},
 		{"an unknown mechanism", "couchbase://h", ClusterOptions{SecurityConfig: SecurityConfig{AllowedSaslMechanisms: []SaslMechanism{"X"}}}, `"X"`},

@@ -111,7 +111,8 @@ func (h *httpServices) query(in keyspace, statement string, opts *QueryOptions) 
 	if err != nil {
 		return nil, &QueryError{InnerError: err, Statement: statement}
 	}
-	op.attributes("db.statement", statement, "db.name", in.bucket, "db.couchbase.scope", in.scope)
+	op.statement(statement, len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0)
+	op.attributes(attributeBucket, in.bucket, attributeScope, in.scope)
 	op.call.Address = address(opts.Internal.Endpoint)
 	fail := func(err error) error { return queryError(err, statement, op.call.ID, h.scheme) }
 	rows, err := h.client.Query(op.ctx, &services.Query{

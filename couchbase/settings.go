@@ -29,6 +29,7 @@ type settings struct {
 	io           IoConfig
 	security     SecurityConfig
 	compression  CompressionConfig
+	conventions  conventions
 	serverGroup  string
 	http         httpSettings
 	ordered      bool
@@ -58,6 +59,7 @@ func readSettings(connStr string, cfg Config, opts *ClusterOptions) (*settings, 
 	}
 	for _, step := range []func() error{
 		func() error { return s.checkOptions(opts) },
+		func() (err error) { s.conventions, err = opts.ObservabilityConfig.conventions(); return err },
 		func() error { return s.readOptions(cs.Options) },
 		func() error { return s.checkTimes() },
 		func() error { return s.chooseAuthenticator(opts, cs.TLS) },

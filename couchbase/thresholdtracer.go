@@ -1,6 +1,7 @@
 package couchbase
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,6 +117,19 @@ type thresholdSpan struct {
 	mu      sync.Mutex
 	service string
 	request reportedRequest
+	remote  socket
+	local   socket
+}
+
+// socket is an address whose parts come one after the other.
+type socket struct{ host, port string }
+
+// String returns the address, "" if there is none.
+func (s socket) String() string {
+	if s.port == "" {
+		return s.host
+	}
+	return s.host + ":" + s.port
 }
 
 // The names of spans and attributes (RFC 0067).
@@ -147,21 +161,23 @@ func (s *thresholdSpan) SetAttribute(key string, value any) {
 	defer s.mu.Unlock()
 	text, _ := value.(string)
 	switch key {
-	case attributeService:
+	case attributeService, stableService:
 		s.service = text
-	case attributeOperationID:
+	case attributeOperationID, stableOperationID:
 		s.request.OperationID = text
-	case attributeLocalID:
+	case attributeLocalID, stableLocalID:
 		s.request.LocalID = text
-	case attributePeerName:
-		s.request.RemoteSocket = text + s.request.RemoteSocket
+	case attributePeerName, stablePeerName:
+		s.remote.host = text
 	case attributePeerPort:
-		s.request.RemoteSocket += ":" + text
+		s.remote.port = text
+	case stablePeerPort:
+		s.remote.port = fmt.Sprint(value)
 	case attributeHostName:
-		s.request.LocalSocket = text + s.request.LocalSocket
+		s.local.host = text
 	case attributeHostPort:
-		s.request.LocalSocket += ":" + text
-	case attributeServerDuration:
+		s.local.port = text
+	case attributeServerDuration, stableServerDuration:
 		if us, ok := value.(int64); ok {
 			s.request.LastServer = us
 		}
@@ -179,6 +195,9 @@ func (s *thresholdSpan) End() {
 	elapsed := time.Since(s.began)
 	s.mu.Lock()
 	r := s.request
+	if r.RemoteSocket == "" { // else it is a child's
+		r.RemoteSocket, r.LocalSocket = s.remote.String(), s.local.String()
+	}
 	service := s.service
 	s.mu.Unlock()
 	switch threshold, name := s.tracer.threshold(service); {
