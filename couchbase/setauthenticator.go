@@ -10,7 +10,7 @@ type SetAuthenticatorOptions struct {
 // time, from any goroutine, and uses no network itself.
 //
 //   - HTTP requests that begin afterwards have the new name and password, or the new token.
-//   - Connections to nodes that are made afterwards log in with the new credential.
+//   - Connections to nodes that are made afterwards log in with the new credential. Those that were refused are tried again at once.
 //   - With a token, the connections to nodes that are open log in again with it, in the background and beside the operations that run.
 //     One on which the node refuses that, or does not answer it within KVTimeout, is closed, and made anew; its operations fail or are
 //     retried as if the node had closed it.
@@ -33,8 +33,6 @@ func (c *Cluster) SetAuthenticator(opts SetAuthenticatorOptions) error {
 		return invalid("SetAuthenticatorOptions.Authenticator has %s, but the cluster was connected with %s", kind, credentials.kind)
 	}
 	credentials.current.Store(&opts.Authenticator)
-	if credentials.kind == tokenKind {
-		c.cluster.LogInAgain()
-	}
+	c.cluster.CredentialChanged(credentials.kind == tokenKind)
 	return nil
 }

@@ -134,7 +134,6 @@ func TestATokenExpires(t *testing.T) {
 		expire(t, server, "new")
 		refused(t, client)
 		change(t, client, bearer("new"))
-		<-time.After(6 * time.Second) // the longest time between two tries to connect
 		use(t, client)
 	})
 }
@@ -151,9 +150,89 @@ func TestALoginIsRefusedAfterAChange(t *testing.T) {
 		}
 		refused(t, client)
 		change(t, client, bearer("new"))
-		<-time.After(6 * time.Second)
 		use(t, client)
 	})
+}
+
+// What was refused with the old credential is tried again at once with the next one, and does not fail meanwhile: before the first map,
+// and on a connection that was lost.
+func TestTheNextCredentialIsTriedAtOnce(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		password := func(p string) couchbase.Authenticator {
+			return couchbase.PasswordAuthenticator{Username: server.Username(), Password: p}
+		}
+		for _, c := range []struct {
+			name         string
+			wrong, right couchbase.Authenticator
+		}{
+			{"a token", bearer("unknown"), bearer("new")},
+			{"a password", password("wrong"), password(server.Password())},
+		} {
+			client := connectSecurely(t, server, c.wrong)
+			refused(t, client)
+			for _, when := range []string{"before the first map", "after a loss"} {
+				<-time.After(time.Minute) // so that the next try is seconds away
+				refused(t, client)
+				if err := client.SetAuthenticator(couchbase.SetAuthenticatorOptions{Authenticator: c.right}); err != nil {
+					t.Error(err)
+				}
+				began := time.Now()
+				use(t, client)
+				if took := time.Since(began); took > 100*time.Millisecond {
+					t.Errorf("%s, %s: it took %v", c.name, when, took)
+				}
+				change(t, client, c.wrong)
+				for node := range 2 {
+					server.Kill(node)
+					server.Restart(node)
+				}
+			}
+			client.Close(nil)
+		}
+	}, couchbasetest.TLS(), couchbasetest.Nodes(2), couchbasetest.Tokens("old", "new"))
+}
+
+// A login with the old credential that is under way during the change, and is refused after it, is no reason for an operation to fail.
+func TestALoginIsRefusedThatIsUnderWayDuringTheChange(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		slow := func() (remove func()) {
+			return server.Use(memd.OpSASLAuth, couchbasetest.Always(couchbasetest.Fault{Delay: time.Second}))
+		}
+		upsert := func(when string, client *couchbase.Cluster) {
+			if _, err := client.Bucket("default").DefaultCollection().Upsert("a", 1, &couchbase.UpsertOptions{Timeout: 10 * time.Second}); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		remove := slow()
+		client := connectSecurely(t, server, bearer("unknown"))
+		defer client.Close(nil)
+		<-time.After(time.Second / 2)
+		change(t, client, bearer("new"))
+		upsert("before the first map", client)
+		remove()
+		use(t, client)
+
+		change(t, client, bearer("unknown"))
+		refused(t, client)
+		remove = slow()
+		defer remove()
+		<-time.After(5200 * time.Millisecond) // so that a login is under way
+		change(t, client, bearer("new"))
+		upsert("after a loss", client)
+	}, couchbasetest.TLS(), couchbasetest.Tokens("old", "new"))
+}
+
+// After the change operations wait for a node that is dead, as always: the refusal before it is no reason any more.
+func TestARefusalIsForgottenAfterAChange(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		client := connectSecurely(t, server, bearer("unknown"))
+		defer client.Close(nil)
+		refused(t, client)
+		server.Kill(0)
+		change(t, client, bearer("new"))
+		time.AfterFunc(time.Second, func() { server.Restart(0) })
+		use(t, client)
+	}, couchbasetest.TLS(), couchbasetest.Tokens("old", "new"))
 }
 
 // A node that does not answer the new login loses its connection after KVTimeout.
@@ -300,7 +379,7 @@ func TestANewCertificate(t *testing.T) {
 			t.Errorf("new connections of somebody: key-value: %v; HTTP: %v", keyValue, http)
 		}
 		change(t, client, certificateOf(server.Username()))
-		<-time.After(6 * time.Second)
+		<-time.After(6 * time.Second) // until the idle connections to HTTP services are closed
 		use(t, client)
 	}, couchbasetest.TLS())
 }

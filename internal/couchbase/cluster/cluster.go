@@ -28,6 +28,7 @@ type Cluster struct {
 	first      *Bucket // the first bucket; it has no name until the first call of Bucket
 	named      map[string]*Bucket
 	newer      chan struct{} // closed when newest is replaced
+	changed    chan struct{} // closed, and replaced, when the credential changes
 	background sync.WaitGroup
 }
 
@@ -41,7 +42,7 @@ func Open(c Config) (*Cluster, error) {
 	if shuffle == nil {
 		shuffle = rand.Shuffle
 	}
-	cl := &Cluster{config: c, ctx: ctx, cancel: cancel, named: make(map[string]*Bucket), newer: make(chan struct{})}
+	cl := &Cluster{config: c, ctx: ctx, cancel: cancel, named: make(map[string]*Bucket), newer: make(chan struct{}), changed: make(chan struct{})}
 	cl.seeds = shuffled(c.Seeds, shuffle)
 	cl.config.Shuffle = shuffle
 	if c.KV.Timeout == 0 {
@@ -185,12 +186,17 @@ var closedChannel = func() chan struct{} {
 }()
 
 // pause waits, and reports whether ctx is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
+func pause(ctx context.Context, d time.Duration) bool { return pauseUntil(ctx, d, nil) }
+
+// pauseUntil is pause that an event ends early.
+func pauseUntil(ctx context.Context, d time.Duration, event <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
+	case <-event:
+		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false
 	}

@@ -52,7 +52,7 @@ type Config struct {
 	PollInterval, PollTimeout time.Duration
 	// Breaker configures the breakers of the endpoints. Nil: they have none.
 	Breaker *Breaker
-	// LoginTimeout is how long the answer to the renewal of a login is waited for; 0 means 2.5 s. See [Cluster.LogInAgain].
+	// LoginTimeout is how long the answer to the renewal of a login is waited for; 0 means 2.5 s. See [Cluster.CredentialChanged].
 	LoginTimeout time.Duration
 }
 

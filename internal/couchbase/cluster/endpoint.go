@@ -110,9 +110,13 @@ func (e *Endpoint) leave(err error) *link {
 // redial connects in the background, after a delay if the last connection has just ended. bucket.mu is held.
 func (e *Endpoint) redial(delayed bool) {
 	e.bucket.cluster.start(func(context.Context) {
-		for delayed || !e.dial() {
+		for {
+			logins, changed := e.bucket.cluster.credentialNow()
+			if !delayed && e.dial(logins) {
+				return
+			}
 			delayed = false
-			if !pause(e.ctx, e.nextDelay()) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
+			if !pauseUntil(e.ctx, e.nextDelay(), changed) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
 				return
 			}
 		}
@@ -128,8 +132,8 @@ func (e *Endpoint) nextDelay() time.Duration {
 	return d
 }
 
-// dial makes a connection. It reports whether no other dial is needed.
-func (e *Endpoint) dial() bool {
+// dial makes a connection. It reports whether no other dial is needed. logins is the number of the changes of the credential before it.
+func (e *Endpoint) dial(logins uint64) bool {
 	b := e.bucket
 	l, err := b.connect(e.ctx, e.address)
 	if err == nil {
@@ -139,6 +143,9 @@ func (e *Endpoint) dial() bool {
 	defer b.mu.Unlock()
 	if e.gone || e.link != nil {
 		return true
+	}
+	if b.cluster.outdated(err, logins) {
+		return false
 	}
 	first := errors.Is(e.err, ErrConnecting)
 	e.err = err

@@ -1,24 +1,55 @@
 package cluster
 
-import "context"
+import (
+	"context"
 
-// LogInAgain gives each connection the credential that the login has now, in the background. It is for a token, which one message renews
-// beside the requests in flight (RFC 0048, "Reauthenticating a existing KV connection"); see [kv.Conn.LogInAgain]. A connection whose
-// login is refused is closed, and made anew.
-func (c *Cluster) LogInAgain() {
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
+)
+
+// CredentialChanged is called when the login has another credential. What was refused with the old one is tried again at once, and is no
+// reason any more for an operation to fail. With renew each open connection gets the new credential, in the background: it is for a token,
+// which one message renews beside the requests in flight (RFC 0048, "Reauthenticating a existing KV connection"); see
+// [kv.Conn.LogInAgain]. A connection whose login is refused is closed, and made anew.
+func (c *Cluster) CredentialChanged(renew bool) {
+	c.mu.Lock()
 	c.logins.Add(1)
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
 	for _, b := range c.everyBucket() {
-		b.mu.Lock()
-		if b.spare != nil {
-			b.spare.renewLocked()
-		}
-		for _, e := range b.endpoints {
-			if e.link != nil {
-				e.link.renewLocked()
-			}
-		}
-		b.mu.Unlock()
+		b.credentialChanged(renew)
 	}
+}
+
+func (b *Bucket) credentialChanged(renew bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if kv.IsLoginFailure(b.err) {
+		b.err = nil
+	}
+	for _, e := range b.endpoints {
+		switch {
+		case e.link == nil && kv.IsLoginFailure(e.err):
+			e.err, e.delay = ErrConnecting, minRedial
+		case e.link != nil && renew:
+			e.link.renewLocked()
+		}
+	}
+	if b.spare != nil && renew {
+		b.spare.renewLocked()
+	}
+}
+
+// credentialNow returns the number of the changes of the credential, and a channel that is closed at the next one.
+func (c *Cluster) credentialNow() (uint64, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.logins.Load(), c.changed
+}
+
+// outdated reports whether a connection was refused because of a credential that has changed since.
+func (c *Cluster) outdated(err error, logins uint64) bool {
+	return kv.IsLoginFailure(err) && logins != c.logins.Load()
 }
 
 // everyBucket returns the buckets that were opened, and the one without a name.

@@ -24,11 +24,14 @@ func (b *Bucket) seekLocked() {
 func (b *Bucket) seek(ctx context.Context) {
 	var refused error
 	for delay := minRedial; ; delay = min(2*delay, maxRedial) {
-		r := &round{bucket: b, left: b.candidates(ctx), before: refused, attempts: make(chan attempt)}
-		if r.run(ctx) || !pause(ctx, delay) {
+		logins, changed := b.cluster.credentialNow()
+		r := &round{bucket: b, left: b.candidates(ctx), logins: logins, before: refused, attempts: make(chan attempt)}
+		if r.run(ctx) || !pauseUntil(ctx, delay, changed) {
 			return
 		}
-		refused = r.refused
+		if refused = r.refused; logins != b.cluster.logins.Load() {
+			refused, delay = nil, minRedial/2
+		}
 	}
 }
 
@@ -38,6 +41,7 @@ type round struct {
 	left     []string
 	pending  int
 	attempts chan attempt
+	logins   uint64 // the changes of the credential before the round
 	// The credentials are wrong: operations must say it, whatever the other nodes do.
 	refused, before error // in this round, and in the one before
 }
@@ -102,6 +106,12 @@ func (r *round) arrived(a attempt) bool {
 	}
 	if a.err == nil {
 		return true
+	}
+	if r.bucket.cluster.logins.Load() != r.logins { // the next round begins at once
+		r.refused, r.before = nil, nil
+		if kv.IsLoginFailure(a.err) {
+			return false
+		}
 	}
 	if r.refused == nil && kv.IsLoginFailure(a.err) {
 		r.refused = a.err
