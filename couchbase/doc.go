@@ -25,6 +25,10 @@
 // or KVTimeout (default 2.5 s), KVDurableTimeout (10 s) or that of the service in [TimeoutsConfig]. The context of an operation
 // ends it earlier. A [RetryStrategy] may assert its request to [RetryRequestDetails], which has the context and the user's data.
 //
+// # Login
+//
+// By a password, a token or a certificate, which [Cluster.SetAuthenticator] replaces while operations run. No error, log line or span has one.
+//
 // # Errors
 //
 // errors.Is finds the sentinels of gocb, errors.As its error types. An operation that failed says in its error how often it was tried,
@@ -39,7 +43,8 @@
 // # Limits
 //
 // There are no transactions, range scans, eventing, users, writing of indexes, couchbase2:// and memcached buckets. An option that is
-// not supported is an error that names it. The client was run against package couchbasetest only, never against a real server.
+// not supported is an error that names it. Whether a certificate was revoked is not checked. The client was run against package
+// couchbasetest only, never against a real server.
 //
 // The page docs/COUCHBASE.md of the repository has every difference from gocb, and what the client does after which event.
 package couchbase

@@ -134,7 +134,10 @@ func printAuthenticators() {
 	}{{"password", password}, {"certificate", certificate}} {
 		pairs, err := a.authenticator.Credentials(gocb.AuthCredsRequest{})
 		cert, certErr := a.authenticator.Certificate(gocb.AuthCertRequest{})
-		line(a.name+" authenticator", "%v %v %v %s %v %s", a.authenticator.SupportsTLS(), a.authenticator.SupportsNonTLS(), pairs, failed(err), cert != nil, failed(certErr))
+		for _, p := range pairs {
+			line(a.name+" authenticator, a pair", "%q %q", p.Username, p.Password)
+		}
+		line(a.name+" authenticator", "%v %v %d %s %v %s", a.authenticator.SupportsTLS(), a.authenticator.SupportsNonTLS(), len(pairs), failed(err), cert != nil, failed(certErr))
 	}
 }
 

@@ -16,6 +16,14 @@ const (
 	oddContent   = "gocb decodes into what cannot be changed without an error; ours reports it"
 )
 
+// The reasons of logins.
+const (
+	loginMechanism = "gocb v2.12 sends a password by PLAIN without TLS, where the network sees it, and by SCRAM with TLS; ours does it the other way round"
+	loginRefused   = "ours says that the credential is refused; gocb's error does not say it, or is a timeout"
+	loginPointer   = "gocb logs in to nodes with a JWTAuthenticator only if it is a pointer; ours takes the value too"
+	loginKind      = "gocb's SetAuthenticator checks nothing; ours refuses another kind of credential, and one that needs TLS, as RFC 0048 says"
+)
+
 // differences has the cases with different outcomes, with the reason. A name stands for all cases that begin with it.
 var differences = map[string]string{
 	"JSON encodes broken raw message":              "gocb sends a json.RawMessage that is not JSON; ours refuses it",
@@ -36,6 +44,16 @@ var differences = map[string]string{
 	"ping report":                                  "gocb writes nanoseconds to latency_us; ours writes microseconds",
 	`mutation state {"default":{"5":[7,"1","2"]}}`: "gocb ignores the third part of a token; ours reports it",
 	`mutation state {"default":{"5":[7,"12345"],`:  "gocb cannot read the id of a vbucket's history that is above 2^63-1",
+
+	"mechanisms of a password":      loginMechanism,
+	"without TLS, the mechanism":    loginMechanism,
+	"token that expires":            loginRefused,
+	"refused token, then":           loginRefused,
+	"refused token, HTTP":           loginRefused,
+	"password that is old, HTTP":    loginRefused,
+	"token by value":                loginPointer,
+	"kinds, a password for a token": loginKind,
+	"without TLS, a token":          loginKind,
 
 	"decisions, a cancelled context":                  oddCancelled,
 	"decisions, always ":                              oddApplied,

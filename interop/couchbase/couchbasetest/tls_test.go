@@ -11,7 +11,7 @@ import (
 )
 
 func TestGocbConnectsWithTLS(t *testing.T) {
-	c := couchbasetest.RunT(t, couchbasetest.Nodes(2), couchbasetest.TLS())
+	c := couchbasetest.RunT(t, couchbasetest.Nodes(2), couchbasetest.TLS(), couchbasetest.Tokens("a.json.token"))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CACertificate())
 	secure, err := c.ClientTLS(c.Username())
@@ -21,6 +21,7 @@ func TestGocbConnectsWithTLS(t *testing.T) {
 		auth gocb.Authenticator
 	}{
 		{"by a password", gocb.PasswordAuthenticator{Username: c.Username(), Password: c.Password()}},
+		{"by a token", &gocb.JWTAuthenticator{Token: "a.json.token"}},
 		{"by a certificate", gocb.CertificateAuthenticator{ClientCertificate: &secure.Certificates[0]}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

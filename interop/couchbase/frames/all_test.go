@@ -9,21 +9,25 @@ import (
 	"github.com/holdfast-db/holdfast/interop/internal/swap"
 )
 
-var plain = []string{"PLAIN"}
+var (
+	plain = []string{"PLAIN"}
+	scram = []string{"SCRAM-SHA512", "SCRAM-SHA256", "SCRAM-SHA1"}
+)
 
 // situations are all calls and all ways to log in.
 var situations = map[string]situation{
 	"every operation and option":  {mechanisms: plain, steps: calls.Steps()},
 	"reads of a server group":     {mechanisms: plain, serverGroup: "second", steps: calls.GroupSteps()},
 	"writes without tokens":       {mechanisms: plain, withoutTokens: true, version: "6.0.0", steps: calls.ObserveSteps()},
-	"login by default":            {},
+	"login with SCRAM":            {mechanisms: scram},
 	"login with SCRAM-SHA512":     {mechanisms: []string{"SCRAM-SHA512"}},
 	"login with SCRAM-SHA256":     {mechanisms: []string{"SCRAM-SHA256"}},
 	"login with SCRAM-SHA1":       {mechanisms: []string{"SCRAM-SHA1"}},
 	"login with one of several":   {mechanisms: []string{"SCRAM-SHA256", "PLAIN", "SCRAM-SHA512"}},
-	"login of an odd user":        {user: "a,b=c=2C é"},
+	"login of an odd user":        {user: "a,b=c=2C é", mechanisms: scram},
 	"login of an odd user, PLAIN": {user: "a,b=c=2C é", mechanisms: plain},
-	"TLS":                         {tls: true},
+	"TLS":                         {tls: true, mechanisms: plain},
+	"TLS and a token":             {tls: true, token: "a.json.token_-="},
 	"TLS and SCRAM":               {tls: true, mechanisms: []string{"SCRAM-SHA512"}},
 	"TLS and a certificate":       {tls: true, certificate: true},
 }

@@ -27,6 +27,7 @@ type situation struct {
 	mechanisms       []string
 	tls, certificate bool
 	serverGroup      string
+	token            string // "": a password
 	user             string // "": the administrator of couchbasetest; else the password is the same text
 	withoutTokens    bool
 	version          string // of the server, "" for the newest
@@ -39,6 +40,9 @@ func (s *situation) newProxy(t *testing.T) *Proxy {
 	options := []couchbasetest.Option{couchbasetest.Nodes(nodes), couchbasetest.ServerGroups("first", "second")}
 	if s.tls {
 		options = append(options, couchbasetest.TLS())
+	}
+	if s.token != "" {
+		options = append(options, couchbasetest.Tokens(s.token))
 	}
 	if s.user != "" {
 		options = append(options, couchbasetest.Credentials(s.user, s.user))
@@ -77,6 +81,7 @@ func (s *situation) options(p *Proxy) calls.Options {
 	if s.tls {
 		o.Roots = p.secret.roots
 	}
+	o.Token = s.token
 	if s.certificate {
 		o.Certificate = p.secret.certificate
 	}

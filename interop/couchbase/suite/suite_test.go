@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	wholeSuite = 246 // integration tests of gocb v2.11.1
+	wholeSuite = 250 // integration tests of gocb v2.12.4
 	inScope    = 139 // those about what the server serves
 	bar        = 115 // of these, how many must pass
 )

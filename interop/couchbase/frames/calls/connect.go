@@ -19,9 +19,10 @@ type Client struct {
 type Options struct {
 	Username    string
 	Password    string
-	Mechanisms  []string         // of the login; nil: the client's own choice
+	Mechanisms  []string         // of the login; nil: the client's own choice, on which the two do not agree
 	Roots       *x509.CertPool   // nil: no TLS
 	Certificate *tls.Certificate // nil: it logs in with a password
+	Token       string           // "": it logs in with a password
 	ServerGroup string           // the preferred one, "" for none
 	NoTokens    bool             // the server is not asked for mutation tokens
 }
@@ -39,6 +40,10 @@ func Connect(connStr string, o Options) (c *Client, end func(), err error) {
 	if o.Certificate != nil {
 		options.Username, options.Password = "", ""
 		options.Authenticator = couchbase.CertificateAuthenticator{ClientCertificate: o.Certificate}
+	}
+	if o.Token != "" {
+		options.Username, options.Password = "", ""
+		options.Authenticator = &couchbase.JWTAuthenticator{Token: o.Token}
 	}
 	cluster, err := couchbase.Connect(connStr, options)
 	if err != nil {
