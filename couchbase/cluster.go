@@ -21,7 +21,8 @@ type Cluster struct {
 func newCluster(s *settings, cfg Config) (*Cluster, error) {
 	log := retryLog{cfg.Observer}
 	cfg.Observer = log
-	c := &Cluster{settings: s, instruments: newInstruments(s)}
+	c := &Cluster{settings: s}
+	c.instruments = newInstruments(s, c.clusterLabels)
 	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
 	runner := operation.Config{Observer: log, Listens: log.listens, Tracer: dispatchTracer{c.instruments.tracer}}

@@ -65,7 +65,8 @@ func (c conventions) meter(of Meter) Meter {
 // stableNames has the stable name of each attribute whose value stays.
 var stableNames = map[string]string{
 	attributeSystem: "db.system.name", attributeService: stableService, attributeBucket: "db.namespace", attributeScope: "couchbase.scope.name",
-	attributeCollection: "couchbase.collection.name", attributeRetries: "couchbase.retries", attributeOperationID: stableOperationID,
+	attributeCollection: "couchbase.collection.name", attributeClusterName: "couchbase.cluster.name", attributeClusterUUID: "couchbase.cluster.uuid",
+	attributeRetries: "couchbase.retries", attributeOperationID: stableOperationID,
 	attributeLocalID: stableLocalID, attributeServerDuration: stableServerDuration, attributePeerName: stablePeerName,
 }
 

@@ -23,7 +23,10 @@ type namedMeter struct {
 func (m *namedMeter) ValueRecorder(name string, tags map[string]string) (couchbase.ValueRecorder, error) {
 	text := name
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		if tags[key] != "" {
+		switch {
+		case strings.Contains(key, "cluster"):
+			text += " " + key
+		case tags[key] != "":
 			text += " " + key + "=" + tags[key]
 		}
 	}
@@ -33,16 +36,18 @@ func (m *namedMeter) ValueRecorder(name string, tags map[string]string) (couchba
 
 // The names of the attributes of spans, with the values that have another form by the stable names (RFC 0067).
 const (
-	oldOperation = "db.couchbase.collection db.couchbase.durability=persistToMajority db.couchbase.scope db.couchbase.service db.name db.operation " +
+	oldOperation = "db.couchbase.cluster_name db.couchbase.cluster_uuid db.couchbase.collection db.couchbase.durability=persistToMajority db.couchbase.scope db.couchbase.service db.name db.operation " +
 		"db.system"
-	stableOperation = "couchbase.collection.name couchbase.durability=persist_majority couchbase.scope.name couchbase.service " +
+	stableOperation = "couchbase.cluster.name couchbase.cluster.uuid couchbase.collection.name couchbase.durability=persist_majority couchbase.scope.name couchbase.service " +
 		"db.namespace db.operation.name db.system.name"
-	oldDispatch = "db.couchbase.local_id db.couchbase.operation_id db.couchbase.retries db.couchbase.server_duration db.system net.host.name " +
+	oldDispatch = "db.couchbase.cluster_name db.couchbase.cluster_uuid db.couchbase.local_id db.couchbase.operation_id db.couchbase.retries db.couchbase.server_duration db.system net.host.name " +
 		"net.host.port net.peer.name net.peer.port=string net.transport=IP.TCP"
-	stableDispatch = "couchbase.local_id couchbase.operation_id couchbase.retries couchbase.server_duration db.system.name network.peer.address " +
+	stableDispatch = "couchbase.cluster.name couchbase.cluster.uuid couchbase.local_id couchbase.operation_id couchbase.retries couchbase.server_duration db.system.name network.peer.address " +
 		"network.peer.port=int network.transport=tcp server.address server.port=int"
-	oldQuery    = "db.couchbase.service db.statement db.system"
-	stableQuery = "couchbase.service db.operation.name db.query.text db.system.name"
+	encoding       = "db.couchbase.cluster_name db.couchbase.cluster_uuid db.system"
+	stableEncoding = "couchbase.cluster.name couchbase.cluster.uuid db.system.name"
+	oldQuery       = "db.couchbase.cluster_name db.couchbase.cluster_uuid db.couchbase.service db.statement db.system"
+	stableQuery    = "couchbase.cluster.name couchbase.cluster.uuid couchbase.service db.operation.name db.query.text db.system.name"
 )
 
 // shown returns the names of attributes, with the values whose form is of interest.
@@ -77,9 +82,9 @@ func TestTheNamesOfSpansAndMeasurements(t *testing.T) {
 		dup      = couchbase.ObservabilitySemanticConventionDatabaseDup
 	)
 	const (
-		oldGet = "db.couchbase.operations db.couchbase.collection=_default db.couchbase.scope=_default db.couchbase.service=kv db.name=default " +
+		oldGet = "db.couchbase.operations db.couchbase.cluster_name db.couchbase.cluster_uuid db.couchbase.collection=_default db.couchbase.scope=_default db.couchbase.service=kv db.name=default " +
 			"db.operation=get outcome="
-		stableGet = "db.client.operation.duration __unit=s couchbase.collection.name=_default couchbase.scope.name=_default couchbase.service=kv " +
+		stableGet = "db.client.operation.duration __unit=s couchbase.cluster.name couchbase.cluster.uuid couchbase.collection.name=_default couchbase.scope.name=_default couchbase.service=kv " +
 			"db.namespace=default db.operation.name=get db.system.name=couchbase"
 	)
 	old := []string{oldGet + "Success", oldGet + "DocumentNotFound"}
@@ -92,24 +97,24 @@ func TestTheNamesOfSpansAndMeasurements(t *testing.T) {
 		unparametrized      string
 		measured            []string
 	}{
-		{"without an option", nil, "db.system", oldOperation, oldDispatch, oldQuery, oldQuery, old},
+		{"without an option", nil, encoding, oldOperation, oldDispatch, oldQuery, oldQuery, old},
 		{
 			"the stable names",
 			[]couchbase.ObservabilitySemanticConvention{database},
-			"db.system.name", stableOperation, stableDispatch, stableQuery,
+			stableEncoding, stableOperation, stableDispatch, stableQuery,
 			strings.Replace(stableQuery, " db.query.text", "", 1), stable,
 		},
 		{
 			"both",
 			[]couchbase.ObservabilitySemanticConvention{dup},
-			"db.system db.system.name", both(oldOperation, stableOperation),
+			both(encoding, stableEncoding), both(oldOperation, stableOperation),
 			both(oldDispatch, stableDispatch), both(oldQuery, stableQuery), both(oldQuery, strings.Replace(stableQuery, " db.query.text", "", 1)),
 			[]string{stable[0], old[0], stable[1], old[1]},
 		},
 		{
 			"both win over the stable ones",
 			[]couchbase.ObservabilitySemanticConvention{dup, database},
-			"db.system db.system.name",
+			both(encoding, stableEncoding),
 			both(oldOperation, stableOperation), both(oldDispatch, stableDispatch), both(oldQuery, stableQuery), both(oldQuery, strings.Replace(stableQuery, " db.query.text", "", 1)),
 			[]string{stable[0], old[0], stable[1], old[1]},
 		},
@@ -122,6 +127,10 @@ func TestTheNamesOfSpansAndMeasurements(t *testing.T) {
 				})
 				defer client.Close(nil)
 				collection := client.Bucket("default").DefaultCollection()
+				if err := client.Bucket("default").WaitUntilReady(time.Minute, nil); err != nil { // the map has the names of the cluster
+					t.Fatal(err)
+				}
+				tracer.all = nil
 				server.Use(memd.OpSet, couchbasetest.Always(couchbasetest.Fault{Delay: 10 * time.Millisecond})) // so that the server has a duration
 				must[*couchbase.MutationResult](t)(collection.Upsert("a", 1, &couchbase.UpsertOptions{DurabilityLevel: couchbase.DurabilityLevelPersistToMajority}))
 				measured.seen = nil
@@ -201,4 +210,27 @@ func TestReportsAreTheSameByAllNames(t *testing.T) {
 			t.Errorf("%v", durations)
 		}
 	}
+}
+
+// Servers that do not name their cluster get no labels.
+func TestSpansOfAClusterWithoutAName(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		tracer, measured := &spans{}, &namedMeter{}
+		client := connect(t, server, couchbase.ClusterOptions{Tracer: tracer, Meter: measured})
+		defer client.Close(nil)
+		if err := client.Bucket("default").WaitUntilReady(time.Minute, nil); err != nil {
+			t.Fatal(err)
+		}
+		must[*couchbase.MutationResult](t)(client.Bucket("default").DefaultCollection().Upsert("a", 1, nil))
+		tracer.mu.Lock()
+		defer tracer.mu.Unlock()
+		for _, s := range tracer.all {
+			if text := shown(s.attributes); strings.Contains(text, "cluster") {
+				t.Errorf("%s: %s", s.name, text)
+			}
+		}
+		if text := strings.Join(measured.seen, " "); text == "" || strings.Contains(text, "cluster") {
+			t.Errorf("measured %s", text)
+		}
+	}, couchbasetest.Version("7.6.0"))
 }

@@ -27,7 +27,7 @@ type instruments struct {
 	ownMeter  bool
 }
 
-func newInstruments(s *settings) *instruments {
+func newInstruments(s *settings, labels func() clusterLabels) *instruments {
 	i := &instruments{tracer: s.tracer, meter: s.meter}
 	if i.tracer == nil {
 		i.tracer, i.ownTracer = NewThresholdLoggingTracer(nil), true
@@ -39,12 +39,8 @@ func newInstruments(s *settings) *instruments {
 		i.threshold = t
 		t.AddRef()
 	}
-	if i.threshold == nil { // its reports have no names of attributes
-		i.tracer = s.conventions.tracer(i.tracer)
-	}
-	if i.logging, _ = i.meter.(*LoggingMeter); i.logging == nil {
-		i.meter = s.conventions.meter(i.meter)
-	}
+	i.logging, _ = i.meter.(*LoggingMeter)
+	i.name(s.conventions, labels)
 	if !s.orphans.Disabled {
 		size := int(s.orphans.SampleSize)
 		if size == 0 {
@@ -54,6 +50,17 @@ func newInstruments(s *settings) *instruments {
 		s.cluster.KV.OnOrphan = i.orphan
 	}
 	return i
+}
+
+// name gives what the tracer and the meter are told its names, if they are the application's: no report of this package has names.
+func (i *instruments) name(c conventions, labels func() clusterLabels) {
+	_, silent := i.tracer.(*NoopTracer)
+	if i.threshold == nil && !silent {
+		i.tracer = &labellingTracer{c.tracer(i.tracer), labels}
+	}
+	if _, silent = i.meter.(*NoopMeter); i.logging == nil && !silent {
+		i.meter = &labellingMeter{c.meter(i.meter), labels}
+	}
 }
 
 // close ends the reports.

@@ -143,6 +143,8 @@ const (
 	attributeBucket         = "db.name"
 	attributeScope          = "db.couchbase.scope"
 	attributeCollection     = "db.couchbase.collection"
+	attributeClusterName    = "db.couchbase.cluster_name"
+	attributeClusterUUID    = "db.couchbase.cluster_uuid"
 	attributeDurability     = "db.couchbase.durability"
 	attributeRetries        = "db.couchbase.retries"
 	attributeOperationID    = "db.couchbase.operation_id"

@@ -12,6 +12,8 @@ type Map struct {
 	// Bucket and UUID are empty in the map of a cluster alone.
 	Bucket string
 	UUID   string
+	// Cluster and ClusterUUID name the cluster. Servers before 7.6.4 do not tell them.
+	Cluster, ClusterUUID string
 	// Nodes has all nodes. The first of them hold the bucket's vbuckets.
 	Nodes    []Node
 	Replicas int

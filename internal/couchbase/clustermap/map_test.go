@@ -148,6 +148,17 @@ func TestWhichNetworkAClientIsIn(t *testing.T) {
 	}
 }
 
+func TestTheNamesOfTheCluster(t *testing.T) {
+	for _, c := range []struct{ text, name, uuid string }{
+		{`{"rev":1,"nodesExt":[],"clusterName":"n","clusterUUID":"u"}`, "n", "u"},
+		{`{"rev":1,"nodesExt":[]}`, "", ""},
+	} {
+		if m := parse(t, c.text); m.Cluster != c.name || m.ClusterUUID != c.uuid {
+			t.Errorf("%s: %q, %q", c.text, m.Cluster, m.ClusterUUID)
+		}
+	}
+}
+
 func TestTheCapabilities(t *testing.T) {
 	m := parse(t, bucketMap)
 	if !m.BucketCan("collections") || m.BucketCan("rangeScan") || !m.ClusterCan("n1ql", "enhancedPreparedStatements") || m.ClusterCan("search", "enhancedPreparedStatements") {

@@ -30,6 +30,8 @@ type text struct {
 	UUID       string              `json:"uuid"`
 	BucketCan  []string            `json:"bucketCapabilities"`
 	ClusterCan map[string][]string `json:"clusterCapabilities"`
+	Cluster    string              `json:"clusterName"`
+	ClusterID  string              `json:"clusterUUID"`
 	Nodes      []json.RawMessage   `json:"nodes"`
 	NodesExt   []textNode          `json:"nodesExt"`
 	VBuckets   *textVBuckets       `json:"vBucketServerMap"`
@@ -72,7 +74,7 @@ func Parse(b []byte, host string) (*Map, error) {
 	}
 	m := &Map{
 		Version: memd.MapVersion{Epoch: in.Epoch, Revision: in.Revision}, Bucket: in.Name, UUID: in.UUID,
-		bucketCan: in.BucketCan, clusterCan: in.ClusterCan,
+		Cluster: in.Cluster, ClusterUUID: in.ClusterID, bucketCan: in.BucketCan, clusterCan: in.ClusterCan,
 	}
 	for i, n := range in.NodesExt {
 		node, err := n.node(host)

@@ -51,7 +51,7 @@ func (s *told) ValueRecorder(name string, tags map[string]string) (gocb.ValueRec
 	defer s.mu.Unlock()
 	text := name
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		if !clusterLabel(key) && tags[key] != "" {
+		if tags[key] != "" {
 			text += " " + key + "=" + tags[key]
 		}
 	}
@@ -59,15 +59,12 @@ func (s *told) ValueRecorder(name string, tags map[string]string) (gocb.ValueRec
 	return (&gocb.NoopMeter{}).ValueRecorder(name, tags)
 }
 
-// clusterLabel reports whether an attribute names the cluster, which the maps of the test server do not.
-func clusterLabel(key string) bool { return strings.Contains(key, "cluster") }
-
 // text is the attributes of a span: their names, and the values that the names of the conventions go with.
 func (s *toldSpan) text() string {
 	var all []string
 	for key, value := range s.attributes {
 		switch {
-		case clusterLabel(key), strings.Contains(key, "server_duration"): // the server may be too fast for it
+		case strings.Contains(key, "server_duration"): // the server may be too fast for it
 			continue
 		case strings.HasSuffix(key, "couchbase.retries"): // gocb has it on its own spans
 			continue
