@@ -1,9 +1,11 @@
 package testserver
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -16,7 +18,8 @@ import (
 // Authority signs the certificates of the servers of one cluster, and of their clients.
 type Authority struct {
 	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
+	key         crypto.Signer
+	newKey      func() (crypto.Signer, error) // also for what it signs
 	pool        *x509.CertPool
 }
 
@@ -27,20 +30,28 @@ var (
 )
 
 // NewAuthority returns an authority with a certificate of its own, which has a name.
-func NewAuthority(name string) (*Authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func NewAuthority(name string) (*Authority, error) { return newAuthority(name, newECDSAKey) }
+
+// NewRSAAuthority is NewAuthority with RSA keys.
+func NewRSAAuthority(name string) (*Authority, error) { return newAuthority(name, newRSAKey) }
+
+func newECDSAKey() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+func newRSAKey() (crypto.Signer, error)   { return rsa.GenerateKey(rand.Reader, 2048) }
+
+func newAuthority(name string, newKey func() (crypto.Signer, error)) (*Authority, error) {
+	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: validFrom, NotAfter: validUntil,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{key: key, pool: x509.NewCertPool()}
+	a := &Authority{key: key, newKey: newKey, pool: x509.NewCertPool()}
 	if a.certificate, err = x509.ParseCertificate(der); err != nil {
 		return nil, err
 	}
@@ -55,9 +66,14 @@ func (a *Authority) Server(hosts []string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.serverWith(certificate), nil
+}
+
+// serverWith returns the settings of servers with a certificate.
+func (a *Authority) serverWith(certificate tls.Certificate) *tls.Config {
 	return &tls.Config{
 		Certificates: []tls.Certificate{certificate}, ClientCAs: a.pool, ClientAuth: tls.VerifyClientCertIfGiven, MinVersion: tls.VersionTLS12,
-	}, nil
+	}
 }
 
 // Client returns the settings of a client. With a subject it has a certificate for that.
@@ -75,12 +91,21 @@ func (a *Authority) Client(subjects ...pkix.Name) (*tls.Config, error) {
 
 // Issue makes a certificate for a subject, and for hosts if it is a server's.
 func (a *Authority) Issue(subject pkix.Name, hosts []string) (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	return a.issue(subject, hosts, func(*x509.Certificate) {})
+}
+
+// issue makes a certificate of which a function changes what it wants.
+func (a *Authority) issue(subject pkix.Name, hosts []string, change func(*x509.Certificate)) (tls.Certificate, error) {
+	key, err := a.newKey()
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // not the time: a fake clock may stand still
 	if err != nil {
 		return tls.Certificate{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: subject, NotBefore: validFrom, NotAfter: validUntil,
+		SerialNumber: serial, Subject: subject, NotBefore: validFrom, NotAfter: validUntil,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, h := range hosts {
@@ -90,8 +115,13 @@ func (a *Authority) Issue(subject pkix.Name, hosts []string) (tls.Certificate, e
 			template.DNSNames = append(template.DNSNames, h)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
-	return tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: key}, err
+	change(template)
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	leaf, err := x509.ParseCertificate(der)
+	return tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: key, Leaf: leaf}, err
 }
 
 // PEM returns the authority's certificate as text.

@@ -230,6 +230,7 @@ var mayDependOn = map[string][]string{
 	"mongotest": {
 		"go.mongodb.org/mongo-driver/v2", "golang.org/x/text",
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
+		"golang.org/x/crypto",                 // OCSP answers
 		"golang.org/x/sys",                    // whether a client has closed its connection
 		"github.com/dlclark/regexp2/v2",       // the syntax of the regular expressions that Go's engine refuses
 		"github.com/golang/geo",               // geometries on the sphere
