@@ -31,7 +31,7 @@ var levels = []level{
 	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/largebuffer", "internal/mongo/wire"}},
 	{"the clients' layers: a server, a topology", []string{
 		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript",
-		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology",
+		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/revocation", "internal/mongo/topology",
 	}},
 	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/cloudlogin", "internal/mongo/drivererror"}},
 	{"the clients' layers: connections to a cluster", []string{"internal/couchbase/cluster", "internal/mongo/cluster"}},
@@ -224,7 +224,7 @@ var mayDependOn = map[string][]string{
 		// The dependencies of the official module's types.
 		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
 		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
-		"golang.org/x/net",                                         // SOCKS5
+		"golang.org/x/net",                                         // SOCKS5; OCSP is in golang.org/x/crypto
 		"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go", // the signature of MONGODB-AWS
 	},
 	"mongotest": {

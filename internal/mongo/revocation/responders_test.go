@@ -1,0 +1,154 @@
+package revocation
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
+)
+
+// naming returns the state of a connection to a server whose certificate names some responders.
+func (w *world) naming(urls ...string) tls.ConnectionState {
+	state := w.shown()
+	leaf := *state.VerifiedChains[0][0]
+	leaf.OCSPServer = urls
+	state.VerifiedChains[0][0] = &leaf
+	return state
+}
+
+// reply is an HTTP reply.
+func reply(status int, body io.Reader) (*http.Response, error) {
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{}, Body: io.NopCloser(body)}, nil
+}
+
+// Source: OCSP Support, step 7: "send HTTP requests to the responders in parallel. The first valid response that concretely marks the
+// certificate status as good or revoked should be used".
+func TestAllRespondersAreAskedAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		hosts string
+		want  string
+		after time.Duration
+	}{
+		{"a silent one does not delay another", "silent good", "", 0},
+		{"one that knows nothing does not count", "unknown late-revoked", "is revoked", time.Second},
+		{"one that lies does not count", "wrong broken late-revoked", "is revoked", time.Second},
+		{"the first counts", "good late-revoked", "", 0},
+		{"the first counts, revoked", "revoked late-good silent", "is revoked", 0},
+		{"none answers", "silent silent broken unknown", "", patience},
+		{"none is there", "", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, testserver.OCSPSettings{})
+				says := map[string]testserver.OCSPAnswer{"good": good, "revoked": revoked, "unknown": unknown, "wrong": testserver.OCSPWrongSigner}
+				w.checker.client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					kind, late := strings.CutPrefix(r.URL.Host, "late-")
+					wait := time.Duration(0)
+					if late {
+						wait = time.Second
+					}
+					if kind == "silent" {
+						wait = time.Hour
+					}
+					select {
+					case <-time.After(wait):
+					case <-r.Context().Done():
+						return nil, context.Cause(r.Context())
+					}
+					a, known := says[kind]
+					if !known {
+						return nil, errors.New("connection refused")
+					}
+					der, err := w.responder.Response(a, w.shown().PeerCertificates[0].SerialNumber)
+					if err != nil {
+						return nil, err
+					}
+					return reply(200, bytes.NewReader(der))
+				})}
+				var urls []string
+				for _, host := range strings.Fields(c.hosts) {
+					urls = append(urls, "http://"+host+"/")
+				}
+				began := time.Now()
+				w.checkState(t.Context(), w.naming(urls...), c.want, 0)
+				if took := time.Since(began); took != c.after {
+					t.Errorf("it took %v, want %v", took, c.after)
+				}
+			})
+		})
+	}
+}
+
+// Source: RFC 6960, A.1.
+func TestARequest(t *testing.T) {
+	w := newWorld(t, testserver.OCSPSettings{})
+	transport := w.checker.client.Transport
+	w.checker.client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/ocsp-request" || !r.Close || r.ContentLength <= 0 {
+			t.Errorf("the request is %v", r)
+		}
+		return transport.RoundTrip(r)
+	})}
+	w.responder.Set(revoked, revoked)
+	w.check("is revoked", 1)
+}
+
+// The body of a responder that does not end is not read to its end.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.read += len(b)
+	return len(b), nil
+}
+
+func TestAResponderThatMisbehaves(t *testing.T) {
+	body := new(endless)
+	for _, c := range []struct {
+		name  string
+		reply roundTrip
+	}{
+		{"endless", func(*http.Request) (*http.Response, error) { return reply(200, body) }},
+		{"not found", func(*http.Request) (*http.Response, error) { return reply(404, strings.NewReader("?")) }},
+		{"a panic", func(*http.Request) (*http.Response, error) { panic("mine") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, testserver.OCSPSettings{})
+			w.checker.client = &http.Client{Transport: c.reply}
+			w.check("", 0)
+		})
+	}
+	if body.read > 2*maxAnswer {
+		t.Errorf("%d bytes were read", body.read)
+	}
+	w := newWorld(t, testserver.OCSPSettings{})
+	w.checkState(t.Context(), w.naming("ftp://a.example/", "://", ""), "", 0)
+}
+
+// An answer that is as long as permitted counts, and one that is longer does not.
+func TestTheLengthOfAnAnswer(t *testing.T) {
+	w := newWorld(t, testserver.OCSPSettings{})
+	for _, length := range []int{maxAnswer, maxAnswer + 1} {
+		w.checker.client = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return reply(200, bytes.NewReader(make([]byte, length)))
+		})}
+		der, err := w.checker.post(t.Context(), "http://a.example", nil)
+		if tooLong := length > maxAnswer; tooLong != errors.Is(err, errTooLong) || !tooLong && len(der) != length {
+			t.Errorf("%d bytes: %d, %v", length, len(der), err)
+		}
+	}
+}
+
+func TestWithoutAnHTTPClientThatOfPackageHTTPIsUsed(t *testing.T) {
+	if New(nil, true).client != http.DefaultClient {
+		t.Error("it is another one")
+	}
+}
