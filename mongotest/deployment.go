@@ -32,6 +32,7 @@ type Deployment struct {
 	servers    []*server             // the members, then the mongos
 	authority  *testserver.Authority // nil without TLS
 	tls        *tls.Config           // of the servers, nil without TLS
+	ocsp       *OCSPResponder        // nil without the option OCSP
 	transcript transcript
 	wg         sync.WaitGroup
 	nextID     atomic.Int64 // connection ids
@@ -67,6 +68,9 @@ func (rs *Deployment) Close() error {
 	}
 	for _, c := range conns {
 		c.close()
+	}
+	if first {
+		errs = append(errs, rs.ocsp.close())
 	}
 	rs.wg.Wait()
 	return errors.Join(errs...)

@@ -34,7 +34,8 @@
 //   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [FaultOnce], [Times], [While], [Always]
 //     and [Decide] make it from a [Fault]. See docs/FAULTS.md.
 //   - [FailPoint] is a fail point as the command configureFailPoint sets it.
-//   - [BlackPipe] executes nothing: the test names each message that it expects, and the answer.
+//   - [OCSPResponder] says whether the servers' certificate is revoked ([OCSP]).
+//   - [BlackPipe] executes nothing: the test names each message, and its answer.
 //   - [Proxy] puts middleware in front of a server that is not in this process.
 //
 // # In memory, on a fake clock

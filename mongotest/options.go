@@ -58,6 +58,7 @@ type config struct {
 	requireAuth     bool
 	startParameters map[string]string
 	tls             bool
+	ocsp            *OCSPOptions
 	listeners       []net.Listener
 	uninitiated     bool
 	processes       *Processes

@@ -104,6 +104,7 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 	if err := rs.secure(); err != nil {
 		return nil, err
 	}
+	rs.ocsp.serve(rs)
 	if err := rs.listen(); err != nil {
 		_ = rs.Close()
 		return nil, err

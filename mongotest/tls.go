@@ -20,10 +20,19 @@ func (rs *Deployment) secure() error {
 	if !rs.config.tls {
 		return nil
 	}
-	var err error
-	if rs.authority, err = testserver.NewAuthority("mongotest authority"); err == nil {
-		rs.tls, err = rs.authority.Server(rs.hosts())
+	o := rs.config.ocsp
+	found := testserver.NewAuthority
+	if o != nil && o.RSA {
+		found = testserver.NewRSAAuthority
 	}
+	var err error
+	if rs.authority, err = found("mongotest authority"); err != nil {
+		return err
+	}
+	if o != nil {
+		return rs.revocable(o)
+	}
+	rs.tls, err = rs.authority.Server(rs.hosts())
 	return err
 }
 
