@@ -83,9 +83,8 @@ func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, er
 	return client, nil
 }
 
-// clientFields are the client options that are supported. HTTPClient is accepted without effect: it only matters for the revocation
-// of certificates, which is not checked. Crypt and Deployment are internal to the official driver; of Custom one value is supported, see
-// internalKinds.
+// clientFields are the client options that are supported. Crypt and Deployment are internal to the official driver; of Custom one value is
+// supported, see internalKinds.
 var clientFields = supported(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
@@ -145,8 +144,8 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 		Topology:  topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct, LoadBalanced: balanced},
 		Streaming: streams(o),
 		TLS:       o.TLSConfig,
-		Leniency:  leniency(tlsGiven(o.GetURI())),
-		Auth:      login, AuthArbiters: logsInToAnything(o),
+		Leniency:  leniency(tlsGiven(o.GetURI())), Revocation: revocationCheck(o),
+		Auth: login, AuthArbiters: logsInToAnything(o),
 		Handshake: cluster.Handshake{
 			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
 			ServerAPI: serverAPI(o.ServerAPIOptions), LoadBalanced: balanced,

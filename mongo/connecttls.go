@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 )
 
 // tlsAliases has the older names of TLS options in a connection string, in lower case.
@@ -87,4 +90,13 @@ func leniency(given map[string]string) cluster.Leniency {
 		Chain: given["tlsAllowInvalidCertificates"] == "true",
 		Host:  given["tlsAllowInvalidHostnames"] == "true",
 	}
+}
+
+// revocationCheck returns what checks whether servers' certificates were revoked, nil if nothing does: the specification "OCSP Support" switches
+// it off with each option that makes the certificate worthless. That of a tls.Config, package cluster sees.
+func revocationCheck(o *options.ClientOptions) *revocation.Checker {
+	if o.TLSConfig == nil || valueOr(o.DisableCertificateRevocationCheck, false) || leniency(tlsGiven(o.GetURI())).Chain {
+		return nil
+	}
+	return revocation.New(o.HTTPClient, valueOr(o.DisableOCSPEndpointCheck, false))
 }

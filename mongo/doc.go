@@ -43,6 +43,7 @@
 // An option that is not supported is an error that names it, except URI options that no driver has and the old ones that
 // docs/OPTIONS.md lists as ignored.
 // The names of client-side encryption exist, so that programs compile; their methods return an error.
-// BatchCursorFromCursor does not exist. [Connect] refuses the mechanism GSSAPI and automatic encryption; revocation of certificates is not checked. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
+// BatchCursorFromCursor does not exist. [Connect] refuses the mechanism GSSAPI and automatic encryption; of certificates that were
+// revoked it knows by OCSP only. Servers must be MongoDB 3.6 or newer. A document with more than 10,000
 // levels is refused. The page docs/CLIENT.md of the repository has the rest.
 package mongo

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
+	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	Proxy    *Proxy      // that the Dialer reaches, and the servers behind it; nil: none
 	TLS      *tls.Config // nil: without TLS. An empty ServerName means the host of the address.
 	Leniency Leniency    // checks of TLS that are left out
+	// Revocation checks whether a certificate was revoked, once it is verified; nil: nothing does.
+	Revocation *revocation.Checker
 	// Auth logs in every connection but those of monitors; nil if there are no credentials.
 	Auth *auth.Authenticator
 	// AuthArbiters means that connections to arbiters are logged in too.

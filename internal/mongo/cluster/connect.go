@@ -35,7 +35,7 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	defer cancel()
 	nc, err := dial(limited, cfg.Dialer, s.address)
 	if err == nil && cfg.TLS != nil {
-		nc, err = secured(limited, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
+		nc, err = secured(limited, nc, tlsFor(limited, s.address, cfg.TLS, cfg.Leniency, cfg.Revocation))
 	}
 	if err != nil {
 		return nil, s.handshakeError(limited, err)

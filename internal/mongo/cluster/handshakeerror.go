@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
+	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -38,8 +40,12 @@ func (e *HandshakeError) Error() string {
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// As finds the official driver's ConnectionError.
+// As finds the official driver's ConnectionError, and its error of a certificate that is revoked.
 func (e *HandshakeError) As(target any) bool {
+	var refused *revocation.Error
+	if errors.As(e.Err, &refused) && refused.Revoked && drivererror.AsRevoked(target, refused.Certificate) {
+		return true
+	}
 	return drivererror.AsConnection(target, e.Address, e.Err)
 }
 

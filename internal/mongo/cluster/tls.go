@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 )
 
 // Leniency says which checks of a server's certificate are left out. With InsecureSkipVerify all are.
@@ -17,8 +18,9 @@ type Leniency struct {
 	Host  bool // tlsAllowInvalidHostnames
 }
 
-// tlsFor returns the TLS configuration for a server. A server name that is not given is the host of the address.
-func tlsFor(address string, cfg *tls.Config, allowed Leniency) *tls.Config {
+// tlsFor returns the TLS configuration for a server. A server name that is not given is the host of the address. Its checks of the certificate
+// run during the handshake, so a server that is refused does not see the client's certificate. They end with ctx.
+func tlsFor(ctx context.Context, address string, cfg *tls.Config, allowed Leniency, revoked *revocation.Checker) *tls.Config {
 	cfg = cfg.Clone()
 	if cfg.ServerName == "" {
 		cfg.ServerName = address
@@ -26,38 +28,58 @@ func tlsFor(address string, cfg *tls.Config, allowed Leniency) *tls.Config {
 			cfg.ServerName = host
 		}
 	}
-	if allowed != (Leniency{}) && !cfg.InsecureSkipVerify {
-		own := certificateCheck(cfg, allowed)
-		cfg.InsecureSkipVerify, cfg.VerifyConnection = true, own
+	if cfg.InsecureSkipVerify {
+		return cfg
+	}
+	own, more := func(*tls.ConnectionState) error { return nil }, cfg.VerifyConnection
+	if allowed != (Leniency{}) {
+		own = certificateCheck(cfg, allowed)
+		cfg.InsecureSkipVerify = true
+	}
+	clock := cfg.Time
+	if clock == nil {
+		clock = time.Now
+	}
+	cfg.VerifyConnection = func(state tls.ConnectionState) error {
+		err := own(&state)
+		if err == nil && more != nil {
+			if err := more(state); err != nil {
+				return err
+			}
+		}
+		if err == nil && revoked != nil {
+			err = revoked.Check(ctx, state, clock)
+		}
+		if err != nil {
+			return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
+		}
+		return nil
 	}
 	return cfg
 }
 
-// certificateCheck returns the checks that are not left out.
-func certificateCheck(cfg *tls.Config, allowed Leniency) func(tls.ConnectionState) error {
-	host, roots, now, more := cfg.ServerName, cfg.RootCAs, cfg.Time, cfg.VerifyConnection
-	return func(state tls.ConnectionState) error {
-		var err error
+// certificateCheck returns the checks that are not left out. They note the chains that they verify.
+func certificateCheck(cfg *tls.Config, allowed Leniency) func(*tls.ConnectionState) error {
+	host, roots, now := cfg.ServerName, cfg.RootCAs, cfg.Time
+	return func(state *tls.ConnectionState) error {
 		if !allowed.Host {
-			err = state.PeerCertificates[0].VerifyHostname(host)
-		}
-		if err == nil && !allowed.Chain {
-			opts := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
-			if now != nil {
-				opts.CurrentTime = now()
+			if err := state.PeerCertificates[0].VerifyHostname(host); err != nil {
+				return err
 			}
-			for _, c := range state.PeerCertificates[1:] {
-				opts.Intermediates.AddCert(c)
-			}
-			_, err = state.PeerCertificates[0].Verify(opts)
 		}
-		switch {
-		case err != nil:
-			return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
-		case more != nil:
-			return more(state)
+		if allowed.Chain {
+			return nil
 		}
-		return nil
+		opts := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+		if now != nil {
+			opts.CurrentTime = now()
+		}
+		for _, c := range state.PeerCertificates[1:] {
+			opts.Intermediates.AddCert(c)
+		}
+		var err error
+		state.VerifiedChains, err = state.PeerCertificates[0].Verify(opts)
+		return err
 	}
 }
 

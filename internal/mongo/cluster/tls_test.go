@@ -151,7 +151,7 @@ func TestTheServerNameOfTLS(t *testing.T) {
 		{"a.example:27017", "b.example", "b.example"},
 	} {
 		cfg := &tls.Config{ServerName: c.given, RootCAs: x509.NewCertPool()}
-		got := tlsFor(c.address, cfg, Leniency{})
+		got := tlsFor(t.Context(), c.address, cfg, Leniency{}, nil)
 		if got.ServerName != c.want || got.InsecureSkipVerify || got.RootCAs != cfg.RootCAs || cfg.ServerName != c.given {
 			t.Errorf("%s: the server name is %q, want %q", c.address, got.ServerName, c.want)
 		}

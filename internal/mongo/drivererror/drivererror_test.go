@@ -2,14 +2,22 @@ package drivererror
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"io"
+	"math/big"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+	xocsp "go.mongodb.org/mongo-driver/v2/x/mongo/driver/ocsp"
 	xtopology "go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -59,5 +67,30 @@ func TestOnlyTheTypeThatIsAskedForIsSet(t *testing.T) {
 	}
 	if AsSelection(&selection, nil, nil); len(selection.Desc.Servers) != 0 {
 		t.Errorf("without a description: %+v", selection)
+	}
+}
+
+func TestTheOfficialErrorOfARevokedCertificate(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(7), ExtraExtensions: []pkix.Extension{
+		{Id: asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}, Value: []byte{0x30, 3, 2, 1, 5}}, // it demands a stapled answer
+	}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var revoked *xocsp.Error
+	if !AsRevoked(&revoked, certificate) || revoked.Error() != "OCSP verification failed: certificate is revoked" {
+		t.Errorf("%v", revoked)
+	}
+	if AsRevoked(new(driver.WriteCommandError), certificate) {
+		t.Error("another type is set")
 	}
 }
