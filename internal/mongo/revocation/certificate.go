@@ -38,13 +38,14 @@ func hasSigned(issuer, c *x509.Certificate) bool {
 	return bytes.Equal(issuer.RawSubject, c.RawIssuer) && issuer.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
-// certID is the CertID of RFC 6960, 4.1.1, of a request.
+// certID is the CertID of RFC 6960, 4.1.1. That of a request to a responder is made by SHA-1, which all responders know, and that of the cache
+// by SHA-256.
 type certID struct {
 	algorithm                   crypto.Hash
 	nameHash, keyHash, serialNo string
 }
 
-// request returns an OCSP request for the certificate, and its CertID. Without an algorithm it is SHA-1, as responders expect it.
+// request returns an OCSP request for the certificate, and its CertID.
 func (c *certificate) request(algorithm crypto.Hash) (der []byte, id certID, err error) {
 	if der, err = ocsp.CreateRequest(c.leaf, c.issuer, &ocsp.RequestOptions{Hash: algorithm}); err != nil {
 		return nil, certID{}, err

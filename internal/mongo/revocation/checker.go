@@ -2,6 +2,7 @@ package revocation
 
 import (
 	"context"
+	"crypto"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (c *Checker) Check(ctx context.Context, state tls.ConnectionState, clock fu
 // find returns the answer that counts, one with the status Unknown if there is none. The error is about what the server has stapled.
 func (c *Checker) find(ctx context.Context, about *certificate, state *tls.ConnectionState, clock func() time.Time) (answer, error) {
 	unknown := answer{status: ocsp.Unknown}
-	request, id, err := about.request(0)
+	_, id, err := about.request(crypto.SHA256)
 	if err != nil {
 		return unknown, fmt.Errorf("has an issuer whose key cannot be read: %w", err)
 	}
@@ -81,7 +82,7 @@ func (c *Checker) find(ctx context.Context, about *certificate, state *tls.Conne
 	if c.stapledOnly || len(about.leaf.OCSPServer) == 0 {
 		return unknown, nil
 	}
-	a, ok := c.ask(ctx, about, request, clock)
+	a, ok := c.ask(ctx, about, clock)
 	if !ok {
 		return unknown, nil
 	}

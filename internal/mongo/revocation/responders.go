@@ -3,6 +3,7 @@ package revocation
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
 	"io"
@@ -29,18 +30,14 @@ func waitOf(ctx context.Context) time.Duration {
 
 // ask asks all responders of a certificate at the same time, and returns the first conclusive answer. It is false if there is none. The other
 // requests are interrupted, and have ended when ask returns.
-func (c *Checker) ask(ctx context.Context, about *certificate, request []byte, clock func() time.Time) (answer, bool) {
+func (c *Checker) ask(ctx context.Context, about *certificate, clock func() time.Time) (answer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, waitOf(ctx))
 	defer cancel()
 	answers := make(chan answer, len(about.leaf.OCSPServer))
 	var all sync.WaitGroup
 	for _, url := range about.leaf.OCSPServer {
 		all.Go(func() {
-			der, err := c.post(ctx, url, request)
-			if err != nil {
-				return
-			}
-			if a, err := about.read(der, clock()); err == nil && a.isConclusive() {
+			if a, err := c.askOne(ctx, url, about, clock); err == nil && a.isConclusive() {
 				answers <- a
 				cancel()
 			}
@@ -55,11 +52,24 @@ func (c *Checker) ask(ctx context.Context, about *certificate, request []byte, c
 	}
 }
 
+// askOne asks one responder. The application's HTTP client and clock may panic, and so does SHA-1 where the process forbids it (FIPS 140).
+func (c *Checker) askOne(ctx context.Context, url string, about *certificate, clock func() time.Time) (a answer, err error) {
+	defer panicked.Recovered("the request to an OCSP responder", &err)
+	request, _, err := about.request(crypto.SHA1)
+	if err != nil {
+		return answer{}, err
+	}
+	der, err := c.post(ctx, url, request)
+	if err != nil {
+		return answer{}, err
+	}
+	return about.read(der, clock())
+}
+
 var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 
 // post sends a request to one responder (RFC 6960, A.1). The connection is not kept: its next use may be days away.
 func (c *Checker) post(ctx context.Context, url string, request []byte) (der []byte, err error) {
-	defer panicked.Recovered("the HTTPClient", &err)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(request))
 	if err != nil {
 		return nil, err

@@ -126,10 +126,21 @@ func TestAResponderThatMisbehaves(t *testing.T) {
 			w.check("", 0)
 		})
 	}
+	w := newWorld(t, testserver.OCSPSettings{})
+	times := 0
+	clock := func() time.Time { // that of the application: the one look is the cache's, the other is at the answer
+		if times++; times > 1 {
+			panic("mine")
+		}
+		return time.Now()
+	}
+	if err := w.checker.Check(t.Context(), w.shown(), clock); err != nil || times != 2 {
+		t.Errorf("a clock that panics: %v, %d times", err, times)
+	}
 	if body.read > 2*maxAnswer {
 		t.Errorf("%d bytes were read", body.read)
 	}
-	w := newWorld(t, testserver.OCSPSettings{})
+	w = newWorld(t, testserver.OCSPSettings{})
 	w.checkState(t.Context(), w.naming("ftp://a.example/", "://", ""), "", 0)
 }
 
