@@ -172,6 +172,7 @@ func (s *survey) withoutLogin() *options.ClientOptions {
 	if s.options.TLSConfig != nil {
 		o.SetTLSConfig(s.options.TLSConfig.Clone())
 	}
+	o.DisableOCSPEndpointCheck, o.DisableCertificateRevocationCheck = s.options.DisableOCSPEndpointCheck, s.options.DisableCertificateRevocationCheck
 	return o
 }
 

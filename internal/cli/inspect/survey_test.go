@@ -156,6 +156,33 @@ func TestTheEndOfACertificateIsRead(t *testing.T) {
 	}
 }
 
+// The connections to single servers check as the connection string says: none of them asks a responder.
+func TestTheOptionsOfTheRevocationCheckAreThoseOfTheConnectionString(t *testing.T) {
+	for _, c := range []struct {
+		query  string
+		server mongotest.OCSPOptions
+	}{
+		{"&tlsDisableCertificateRevocationCheck=true", mongotest.OCSPOptions{Staple: true}},
+		{"&tlsDisableOCSPEndpointCheck=true", mongotest.OCSPOptions{}},
+	} {
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.OCSP(c.server))
+		rs.OCSPResponder().Answer(mongotest.OCSPRevoked)
+		file := filepath.Join(t.TempDir(), "ca.pem")
+		if err := os.WriteFile(file, rs.CACertificate(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := facts(t, rs.URI()+"&tlsCAFile="+file+c.query)
+		for _, s := range f.Servers {
+			if s.Err != nil {
+				t.Errorf("%s, %s: %v", c.query, s.Address, s.Err)
+			}
+		}
+		if n := rs.OCSPResponder().Requests(); len(f.Servers) != 3 || n != 0 {
+			t.Errorf("%s: %d servers, %d requests", c.query, len(f.Servers), n)
+		}
+	}
+}
+
 func certificateOf(t *testing.T, rs *mongotest.Deployment) time.Time {
 	t.Helper()
 	pool := x509.NewCertPool()
