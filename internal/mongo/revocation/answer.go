@@ -75,7 +75,7 @@ func (c *certificate) checkSigner(r *ocsp.Response, now time.Time) error {
 		}
 		return nil
 	case bytes.Equal(signer.RawSubjectPublicKeyInfo, c.issuer.RawSubjectPublicKeyInfo):
-		return nil // it is the issuer's own
+		// it is the issuer's own
 	case !hasSigned(c.issuer, signer):
 		return errOtherSigner
 	case !slices.Contains(signer.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning):

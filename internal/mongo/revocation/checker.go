@@ -48,11 +48,11 @@ func (c *Checker) Check(ctx context.Context, state tls.ConnectionState, clock fu
 		return nil
 	}
 	a, err := c.find(ctx, &about, &state, clock)
-	if err == nil && a.status == ocsp.Revoked {
-		return &Error{Certificate: about.leaf, Revoked: true, Err: &a.revoked}
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return refused(err)
+	case a.status == ocsp.Revoked:
+		return &Error{Certificate: about.leaf, Revoked: true, Err: &a.revoked}
 	}
 	return nil
 }

@@ -100,6 +100,13 @@ func TestACertificateThatNobodyVerifiedIsNotChecked(t *testing.T) {
 	w.checkState(t.Context(), state, "", 0)
 }
 
+func TestOneByteIsNotAnAnswer(t *testing.T) {
+	w := newWorld(t, testserver.OCSPSettings{})
+	state := w.shown()
+	state.OCSPResponse = []byte{0x30}
+	w.checkState(t.Context(), state, "stapled OCSP answer that is invalid", 0)
+}
+
 // A session that is resumed has the answer of its first handshake. It may have expired since, which is not the server's fault.
 func TestAResumedSession(t *testing.T) {
 	for _, c := range []struct {
