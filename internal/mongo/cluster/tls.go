@@ -23,10 +23,7 @@ type Leniency struct {
 func tlsFor(ctx context.Context, address string, cfg *tls.Config, allowed Leniency, revoked *revocation.Checker) *tls.Config {
 	cfg = cfg.Clone()
 	if cfg.ServerName == "" {
-		cfg.ServerName = address
-		if host, _, err := net.SplitHostPort(address); err == nil {
-			cfg.ServerName = host
-		}
+		cfg.ServerName = hostOf(address)
 	}
 	if cfg.InsecureSkipVerify {
 		return cfg
