@@ -268,6 +268,24 @@ func TestWithoutATimeoutTheContextOfFindLimitsFindAlone(t *testing.T) {
 	})
 }
 
+// A Read that was to fill a buffer says why it has not, as the official driver's does.
+func TestAReadThatIsStoppedHasItsError(t *testing.T) {
+	in(t, nil, func(w *world) {
+		bucket := w.client.Database("test").GridFSBucket(options.GridFSBucket().SetChunkSizeBytes(4))
+		id, err := bucket.UploadFromStream(w.ctx, "f", bytes.NewReader(contentOf(10)))
+		w.must(err)
+		_, err = w.client.Database("test").Collection("fs.chunks").DeleteOne(w.ctx, doc("files_id", id, "n", 1))
+		w.must(err)
+		d, err := bucket.OpenDownloadStream(w.ctx, id)
+		w.must(err)
+		p := make([]byte, 10)
+		if n, err := d.Read(p); n != 4 || !errors.Is(err, mongo.ErrMissingChunk) {
+			t.Errorf("%d bytes, error %v", n, err)
+		}
+		w.must(d.Close())
+	})
+}
+
 func TestACancelledDownloadClosesItsCursor(t *testing.T) {
 	in(t, nil, func(w *world) {
 		b := w.bucket()

@@ -115,7 +115,8 @@ func (b *GridFSBucket) decodeFile(doc bson.Raw) (*GridFSFile, error) {
 // GetFile returns the description of the file.
 func (d *GridFSDownloadStream) GetFile() *GridFSFile { return d.file }
 
-// Read implements [io.Reader]. It returns ErrMissingChunk and ErrWrongSize if the chunks are not those of the file.
+// Read implements [io.Reader]. It fills p, except at the end of the file and if an error stops it. It returns ErrMissingChunk and
+// ErrWrongSize if the chunks are not those of the file.
 func (d *GridFSDownloadStream) Read(p []byte) (int, error) {
 	if err := d.unusable(); err != nil {
 		return 0, err
@@ -123,11 +124,10 @@ func (d *GridFSDownloadStream) Read(p []byte) (int, error) {
 	read := 0
 	for read < len(p) {
 		if len(d.unread) == 0 {
-			if err := d.next(); err != nil {
-				if read > 0 {
-					return read, nil
-				}
-				return 0, err
+			if err := d.next(); err == io.EOF && read > 0 { //nolint:errorlint // it is that value itself
+				return read, nil
+			} else if err != nil {
+				return read, err
 			}
 		}
 		n := copy(p[read:], d.unread)

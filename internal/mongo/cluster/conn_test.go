@@ -390,7 +390,7 @@ func TestManyRequestsAreAnsweredByOneCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
-		pass(t, time.Second)
+		pass(t, MinHeartbeatInterval/2) // the next check must wait, so no request comes during it
 		asked := p.hellos()
 		for range 3 {
 			c.RequestChecks()
