@@ -111,7 +111,7 @@ func modifyCollection(ctx context.Context, db *mongoDatabase, a *arguments) (any
 
 func runCommand(ctx context.Context, db *mongoDatabase, a *arguments) (any, error) {
 	command, opts := a.document("command"), options.RunCmd()
-	a.optional("commandName") // for clients that cannot look into the command
+	a.text("commandName")
 	if err := a.rest(opts); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func createCommandCursor(ctx context.Context, db *mongoDatabase, a *arguments) (
 
 func commandCursor(ctx context.Context, db *mongoDatabase, a *arguments) (*mongoCursor, error) {
 	command, opts := a.document("command"), options.RunCmd()
-	a.optional("commandName")             // for clients that cannot look into the command
+	a.text("commandName")
 	ofCursor := map[string]bson.RawValue{ // options of the cursor, where the others are of the command
 		"batchSize": a.optional("batchSize"), "maxAwaitTimeMS": a.optional("maxTimeMS"), "comment": a.optional("comment"),
 	}
