@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cloudlogin"
 )
@@ -120,7 +121,7 @@ func awsKeys(o *options.ClientOptions) (auth.Keys, error) {
 	var provider cloudlogin.Provider
 	if p := c.AWSCredentialsProvider; p != nil {
 		provider = func(ctx context.Context) (cloudlogin.Key, error) {
-			got, err := p.Retrieve(ctx)
+			got, err := panicked.Apart(ctx, "AWSCredentialsProvider", p.Retrieve)
 			key := cloudlogin.Key{ID: got.AccessKeyID, Secret: got.SecretAccessKey, SessionToken: got.SessionToken}
 			if got.CanExpire {
 				key.Expires = got.Expires

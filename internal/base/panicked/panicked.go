@@ -1,5 +1,5 @@
 // Package panicked makes a panic of the application's code an error, on goroutines where the application cannot recover and a panic would
-// end the process.
+// end the process. Apart does so with code that does not return, too.
 package panicked
 
 import (

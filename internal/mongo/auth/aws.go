@@ -57,6 +57,9 @@ func (c *awsConversation) refused(int32) bool {
 	return false
 }
 
+// expired forgets the keys.
+func (c *awsConversation) expired() { c.keys.Forget() }
+
 const (
 	clientNonceLength = 32
 	serverNonceLength = 64

@@ -119,7 +119,9 @@ func (l *Login) Finish(ctx context.Context, mechanisms []string, reply []byte, s
 // Again logs a connection in again whose login has expired (ReauthenticationRequired). Errors are *Error. Source: Driver
 // Authentication, "Reauthentication".
 func (l *Login) Again(ctx context.Context, send RoundTrip) error {
-	l.refused(reauthenticationRequired)
+	if b, borrows := l.conversation.(borrower); borrows {
+		b.expired()
+	}
 	return l.ended(l.converseAnew(ctx, send))
 }
 

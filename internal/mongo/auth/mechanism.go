@@ -27,4 +27,6 @@ type borrower interface {
 	// refused says that a login with the secret has failed, with the code of the server's reply, else 0. It forgets the secret if the
 	// code means that it is of no use, and reports whether another conversation may have a better one.
 	refused(code int32) bool
+	// expired says that the login which was made with the secret has expired, and forgets the secret.
+	expired()
 }

@@ -97,9 +97,12 @@ func (c *oidcConversation) refused(code int32) bool {
 	if e.used == "" || code != authenticationFailed && code != reauthenticationRequired {
 		return false
 	}
-	e.tokens.forget(e.used, e.refreshed && code == authenticationFailed)
+	e.tokens.forget(e.used, e.refreshed)
 	return e.kept || e.refreshed
 }
+
+// expired forgets the token. A refresh token is there for this.
+func (c *oidcConversation) expired() { c.own.tokens.forget(c.own.used, false) }
 
 // oidcExchange is one conversation: the token alone or, if a person must be asked and nobody knows where, the name of the user first,
 // which the server answers with the identity provider.
@@ -125,7 +128,11 @@ func (e *oidcExchange) start(ctx context.Context) ([]byte, error) {
 		return e.principal(), nil
 	}
 	message, err := e.token(ctx, nil)
-	if errors.Is(err, errNoProvider) { // the token was forgotten at this moment
+	var refresh *refreshError
+	switch {
+	case errors.As(err, &refresh) && ctx.Err() == nil: // a new conversation has no refresh token
+		return e.principal(), nil
+	case errors.Is(err, errNoProvider): // the token was forgotten at this moment
 		return e.principal(), nil
 	}
 	return message, err
@@ -160,9 +167,7 @@ func (e *oidcExchange) token(ctx context.Context, provider *IdentityProvider) ([
 	if e.people {
 		limit = personTime
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	got, err := e.tokens.get(limited, provider, e.source)
+	got, err := e.tokens.get(ctx, limit, provider, e.source)
 	if err != nil {
 		return nil, err
 	}

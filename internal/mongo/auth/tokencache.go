@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // betweenCalls is the time between two calls of a token source. Source: Driver Authentication, "Credential Caching".
@@ -43,48 +45,80 @@ func (c *tokenCache) needsProvider() bool {
 	return c.access == "" && (c.refresh == nil || c.provider == nil)
 }
 
-// get returns the token or, if there is none, a new one of the source. One caller asks the source at a time; the others wait for its
-// answer or for the end of their contexts. A provider is the one that the server has named in this conversation.
-func (c *tokenCache) get(ctx context.Context, provider *IdentityProvider, source TokenSource) (gotToken, error) {
+// get returns the token or, if there is none, a new one of the source, which has the time limit. One caller asks the source at a time; the
+// others wait for its answer or for the end of their contexts. A provider is the one that the server has named in this conversation.
+func (c *tokenCache) get(ctx context.Context, limit time.Duration, provider *IdentityProvider, source TokenSource) (gotToken, error) {
 	if access := c.current(); access != "" {
 		return gotToken{access: access, kept: true}, nil
 	}
 	select {
 	case c.calls <- struct{}{}:
-		defer func() { <-c.calls }()
 	case <-ctx.Done():
 		return gotToken{}, context.Cause(ctx)
 	}
 	if access := c.current(); access != "" { // of the call for which this one has waited
+		<-c.calls
 		return gotToken{access: access, kept: true}, nil
 	}
-	return c.ask(ctx, provider, source)
+	if err := sleep(ctx, c.pause()); err != nil {
+		<-c.calls
+		return gotToken{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return panicked.Apart(limited, "the OIDC callback", func(ctx context.Context) (gotToken, error) {
+		defer func() { <-c.calls }() // when the source has returned, however late
+		return c.ask(ctx, provider, source)
+	})
 }
 
 // ask calls the source.
 func (c *tokenCache) ask(ctx context.Context, provider *IdentityProvider, source TokenSource) (gotToken, error) {
 	c.mu.Lock()
-	request, wait := TokenRequest{Provider: provider}, betweenCalls-time.Since(c.called)
+	request := TokenRequest{Provider: provider}
 	if provider == nil { // a token that was refreshed needs no new question to the server
 		request = TokenRequest{Provider: c.provider, Refresh: c.refresh}
 	}
 	c.mu.Unlock()
-	if err := sleep(ctx, wait); err != nil {
-		return gotToken{}, err
-	}
+	defer c.hasCalled()
 	token, err := source(ctx, request)
+	if err == nil && token.Access == "" {
+		err = errNoToken
+	} else if err != nil {
+		err = fmt.Errorf("the OIDC callback has failed: %w", err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.called = time.Now()
 	switch {
+	case err != nil && request.Refresh != nil:
+		c.refresh = nil
+		return gotToken{}, &refreshError{err}
 	case err != nil:
-		return gotToken{}, fmt.Errorf("the OIDC callback has failed: %w", err)
-	case token.Access == "":
-		return gotToken{}, errNoToken
+		return gotToken{}, err
 	}
 	c.access, c.refresh, c.provider = token.Access, token.Refresh, request.Provider
 	return gotToken{access: token.Access, refreshed: request.Refresh != nil}, nil
 }
+
+// pause returns the time until the source may be called.
+func (c *tokenCache) pause() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return betweenCalls - time.Since(c.called)
+}
+
+// hasCalled notes when a call of the source has ended, also by a panic.
+func (c *tokenCache) hasCalled() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.called = time.Now()
+}
+
+// refreshError is the error of a source that was given a refresh token: without it there may be a token.
+type refreshError struct{ err error }
+
+func (e *refreshError) Error() string { return e.err.Error() }
+func (e *refreshError) Unwrap() error { return e.err }
 
 // forget removes a token that the server has refused, if it is still there, and the refresh token if that is of no use either.
 func (c *tokenCache) forget(access string, refresh bool) {

@@ -1,19 +1,38 @@
 package cluster
 
-import "context"
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
+)
 
 // LogsIn reports whether the connection is one that logs in.
 func (c *Conn) LogsIn() bool { return c.login != nil }
 
-// LogInAgain logs a connection in again whose login has expired (ReauthenticationRequired), without another hello. It ends with ctx.
-// If it fails, the connection cannot be used any more. Errors are *HandshakeError. Source: Driver Authentication, "Reauthentication".
+// LogInAgain logs a connection in again whose login has expired (ReauthenticationRequired), without another hello. It ends with ctx, or
+// with the cluster. If it fails, the connection cannot be used any more. Errors are *HandshakeError. Source: Driver Authentication,
+// "Reauthentication".
+//
+//nolint:contextcheck,nolintlint // the cluster's own context ends ctx
 func (s *Server) LogInAgain(ctx context.Context, c *Conn) error {
-	requestID := int32(firstHelloID)
-	err := c.login.Again(ctx, s.roundTrips(c, &opening{limit: s.cluster.cfg.SocketTimeout}, &requestID))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	closing := s.cluster.backgroundCtx
+	defer context.AfterFunc(closing, func() { cancel(context.Cause(closing)) })()
+	err := s.renew(ctx, c)
 	if err == nil {
 		return nil
 	}
 	failed := s.handshakeError(ctx, err)
+	if closing.Err() != nil {
+		failed.Err = context.Cause(closing)
+	}
 	c.broken, c.failure = true, failed
 	return failed
+}
+
+func (s *Server) renew(ctx context.Context, c *Conn) (err error) {
+	defer panicked.Recovered("the login", &err)
+	requestID := int32(firstHelloID)
+	return c.login.Again(ctx, s.roundTrips(c, &opening{limit: s.cluster.cfg.SocketTimeout}, &requestID))
 }
