@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // LogsIn reports whether the connection is one that logs in.
@@ -28,7 +30,22 @@ func (s *Server) LogInAgain(ctx context.Context, c *Conn) error {
 		failed.Err = context.Cause(closing)
 	}
 	c.broken, c.failure = true, failed
+	if ctx.Err() == nil {
+		s.renewalFailed(c, failed)
+	}
 	return failed
+}
+
+// renewalFailed tells the topology what a failed renewal shows about the server, as the failure of any other command would.
+func (s *Server) renewalFailed(c *Conn, failed *HandshakeError) {
+	var refused *topology.HelloError
+	switch {
+	case errors.As(failed, &refused):
+		version, _ := failed.Reply.Lookup("topologyVersion").DocumentOK()
+		s.cluster.Answered(s, c, refused.Code, refused.Message, version)
+	case failed.Network:
+		s.cluster.ConnectionFailed(s, c, failed)
+	}
 }
 
 func (s *Server) renew(ctx context.Context, c *Conn) (err error) {
