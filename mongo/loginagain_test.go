@@ -272,7 +272,7 @@ func TestAServerThatFailsDuringARenewal(t *testing.T) {
 								unknown.Add(1)
 							}
 						}})
-					}, func(w *world, i *issuer) {
+					}, func(w *world, _ *issuer) {
 						before := w.applied("insert")
 						w.script(command, refuse(391))
 						remove := w.set.Use("saslStart", mongotest.FaultOnce(c.fault))
