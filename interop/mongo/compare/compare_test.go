@@ -21,7 +21,7 @@ func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
 func rows(large bool) []row {
 	all := slices.Concat(
 		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
-		sessionRows, manyRows, loginRows,
+		sessionRows, manyRows, loginRows, cloudRows,
 	)
 	if large {
 		all = append(all, sizeRows...)
