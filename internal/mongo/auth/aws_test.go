@@ -117,3 +117,20 @@ func TestANonceIsUsedOnce(t *testing.T) {
 		seen[string(nonce)] = true
 	}
 }
+
+// Keys of a login that has expired are of no use either.
+func TestARenewalForgetsTheKeys(t *testing.T) {
+	keys := &keyring{}
+	a, err := New(Credential{Mechanism: AWS, AWS: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := bson.D{{Key: "conversationId", Value: int32(1)}, {Key: "done", Value: true}, {Key: "payload", Value: []byte{}}}
+	l := a.Begin("h")
+	if err := l.Finish(t.Context(), nil, nil, awsServer(nil, done)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Again(t.Context(), awsServer(nil, done)); err != nil || keys.forgotten != 1 || len(keys.asked) != 2 {
+		t.Errorf("%v; the keys were forgotten %d times, and %d requests were signed", err, keys.forgotten, len(keys.asked))
+	}
+}

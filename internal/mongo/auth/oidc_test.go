@@ -298,3 +298,63 @@ func TestTokensAreNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// The most conversations of one login: with a token that is kept, with a refresh token, and from the beginning.
+func TestAPersonIsAskedAfterEachTokenWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		refresh := "r"
+		a := oidcOf(t, Credential{People: true, AllowedHosts: []string{"h"}, Tokens: func(context.Context, TokenRequest) (Token, error) {
+			return Token{Access: fmt.Sprintf("t%d", calls.Add(1)), Refresh: &refresh}, nil
+		}})
+		if err := finish(t, a.Begin("h"), oidcServer(18, "t1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := finish(t, a.Begin("h"), oidcServer(18, "t3")); err != nil || calls.Load() != 3 {
+			t.Errorf("%v after %d calls", err, calls.Load())
+		}
+	})
+}
+
+// A token that is kept is sent at once: the server is not asked for the provider.
+func TestAKeptTokenOfAPersonNeedsNoQuestion(t *testing.T) {
+	a := oidcOf(t, Credential{People: true, AllowedHosts: []string{"h"}, Tokens: counting(new(atomic.Int64))})
+	if err := finish(t, a.Begin("h"), oidcServer(18, "t1")); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	err := finish(t, a.Begin("h"), func(ctx context.Context, db string, command []byte) ([]byte, error) {
+		sent++
+		return oidcServer(18, "t1")(ctx, db, command)
+	})
+	if err != nil || sent != 1 {
+		t.Errorf("%v after %d messages", err, sent)
+	}
+}
+
+// A refresh that the end of the context has stopped is not followed by another question to the server.
+func TestARefreshThatIsStoppedEndsTheLogin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refresh := "r"
+		a := oidcOf(t, Credential{People: true, AllowedHosts: []string{"h"}, Tokens: func(ctx context.Context, r TokenRequest) (Token, error) {
+			if r.Refresh != nil {
+				<-ctx.Done()
+				return Token{}, ctx.Err()
+			}
+			return Token{Access: "t1", Refresh: &refresh}, nil
+		}})
+		l := a.Begin("h")
+		if err := finish(t, l, oidcServer(18, "t1")); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := l.Again(ctx, func(context.Context, string, []byte) ([]byte, error) {
+			t.Error("a message was sent")
+			return nil, refusal(18)
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
