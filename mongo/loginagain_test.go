@@ -310,20 +310,28 @@ func (w *world) closed() int {
 	return len(slices.DeleteFunc(slices.Clone(w.pool), func(ev *event.PoolEvent) bool { return ev.Type != event.ConnectionClosed }))
 }
 
-// A connection whose renewal was interrupted is not used again: nobody knows who it belongs to.
+// A connection whose renewal was interrupted is not used again: nobody knows who it belongs to. It tells nothing about the server.
 func TestARenewalThatIsInterruptedClosesTheConnection(t *testing.T) {
-	renewed(t, false, nil, func(w *world, i *issuer) {
+	var unknown atomic.Int64
+	watched := func(o *options.ClientOptions) {
+		o.SetServerMonitor(&event.ServerMonitor{ServerDescriptionChanged: func(ev *event.ServerDescriptionChangedEvent) {
+			if ev.NewDescription.Kind == "Unknown" {
+				unknown.Add(1)
+			}
+		}})
+	}
+	renewed(t, false, watched, func(w *world, i *issuer) {
 		w.script("find", refuse(391))
 		remove := w.set.Use("saslStart", mongotest.Times(1, mongotest.Fault{Delay: time.Minute}))
-		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
-		defer cancel()
-		began := time.Now()
-		if err := w.coll.FindOne(ctx, d{}).Err(); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		ctx, cancel := context.WithCancel(w.ctx)
+		time.AfterFunc(time.Second, cancel)
+		began, before := time.Now(), unknown.Load()
+		if err := w.coll.FindOne(ctx, d{}).Err(); !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		remove()
-		if w.closed() != 1 {
-			t.Errorf("%d connections were closed", w.closed())
+		if w.closed() != 1 || unknown.Load() != before {
+			t.Errorf("%d connections were closed, the server became unknown %d times", w.closed(), unknown.Load()-before)
 		}
 		w.must(w.find())
 		i.wantCalls(t, 2)
