@@ -144,6 +144,9 @@ func useOIDC(credential *auth.Credential, o *options.ClientOptions) error {
 	if resource != "" && where != "azure" && where != "gcp" {
 		return errors.New("TOKEN_RESOURCE is for the environments azure and gcp")
 	}
+	if where != "" && (c.OIDCHumanCallback != nil || c.OIDCMachineCallback != nil) {
+		return fmt.Errorf("there is an OIDC callback, and AuthMechanismProperties has ENVIRONMENT %q; a login has one source of tokens", where)
+	}
 	switch {
 	case c.OIDCHumanCallback != nil:
 		credential.Tokens, credential.People = callTokens(c.OIDCHumanCallback), true

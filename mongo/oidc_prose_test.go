@@ -203,6 +203,12 @@ func TestOIDCProse2_4And2_5OptionsThatContradictEachOther(t *testing.T) {
 		"a callback and an environment": {
 			AuthMechanism: "MONGODB-OIDC", OIDCMachineCallback: i.issue, AuthMechanismProperties: map[string]string{"ENVIRONMENT": "k8s"},
 		},
+		"a callback and the environment of tests": {
+			AuthMechanism: "MONGODB-OIDC", OIDCMachineCallback: i.issue, AuthMechanismProperties: map[string]string{"ENVIRONMENT": "test"},
+		},
+		"a callback that asks a person, and the environment of tests": {
+			AuthMechanism: "MONGODB-OIDC", OIDCHumanCallback: i.issue, AuthMechanismProperties: map[string]string{"ENVIRONMENT": "test"},
+		},
 		"two callbacks": {AuthMechanism: "MONGODB-OIDC", OIDCMachineCallback: i.issue, OIDCHumanCallback: i.issue},
 		"hosts for an environment": {
 			AuthMechanism: "MONGODB-OIDC", AuthMechanismProperties: map[string]string{"ENVIRONMENT": "azure", "TOKEN_RESOURCE": "r", "ALLOWED_HOSTS": "h"},
