@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 // Script answers requests of the query, analytics, search and views services.
@@ -206,7 +208,7 @@ func (x *exchange) whole(a *encoded) bool {
 	if a.Body == nil {
 		return false
 	}
-	if !wait(x.req.ctx, a.Delay) {
+	if pause.For(x.req.ctx, a.Delay) != nil {
 		return true
 	}
 	for name, value := range a.Header {

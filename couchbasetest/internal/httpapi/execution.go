@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 )
 
@@ -32,7 +33,7 @@ func (x *exchange) execute(res *result) *execution {
 }
 
 // wait waits. It reports false if the execution has ended.
-func (e *execution) wait(d time.Duration) bool { return wait(e.ctx, d) }
+func (e *execution) wait(d time.Duration) bool { return pause.For(e.ctx, d) == nil }
 
 // problem returns the error of an execution that has ended early.
 func (e *execution) problem(r *Request) Problem {

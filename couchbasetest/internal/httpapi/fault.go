@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 // Fault says what happens to one request. The zero Fault does nothing.
@@ -51,7 +53,7 @@ func (x *exchange) applyBefore() bool {
 	if f.Before != nil {
 		f.Before()
 	}
-	if !wait(x.req.ctx, f.Delay) {
+	if pause.For(x.req.ctx, f.Delay) != nil {
 		return false
 	}
 	if f.Cut == CutRequest {

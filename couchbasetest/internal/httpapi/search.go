@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 func searchRoutes() *http.ServeMux {
@@ -79,13 +81,13 @@ func (x *exchange) searchResult(a *encoded) {
 		x.searchError(status, a.Errors[0].Message)
 		return
 	}
-	if x.whole(a) || !wait(x.req.ctx, a.Delay) {
+	if x.whole(a) || pause.For(x.req.ctx, a.Delay) != nil {
 		return
 	}
 	r := x.begin(http.StatusOK, "application/json", a)
 	r.field("status", searchStatus{1, 0, 1})
 	r.field("request", json.RawMessage(x.req.Body))
-	r.rows("hits", func(d time.Duration) bool { return wait(x.req.ctx, d) })
+	r.rows("hits", func(d time.Duration) bool { return pause.For(x.req.ctx, d) == nil })
 	r.field("total_hits", len(a.rows))
 	r.field("max_score", maxScore(a.rows))
 	r.field("took", max(time.Since(x.req.At).Nanoseconds(), 1))

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 func viewsRoutes() *http.ServeMux {
@@ -80,7 +82,7 @@ func (x *exchange) viewResult(a *encoded) {
 	case len(a.Errors) > 0:
 		x.json(http.StatusInternalServerError, viewError{"couchbasetest", "errors of a view stand in Fields or Body"})
 		return
-	case x.whole(a) || !wait(x.req.ctx, a.Delay):
+	case x.whole(a) || pause.For(x.req.ctx, a.Delay) != nil:
 		return
 	}
 	r := x.begin(http.StatusOK, "application/json", a)
@@ -88,7 +90,7 @@ func (x *exchange) viewResult(a *encoded) {
 	if x.req.flag("debug", false) {
 		r.field("debug_info", map[string]any{"local": map[string]any{}})
 	}
-	r.rows("rows", func(d time.Duration) bool { return wait(x.req.ctx, d) })
+	r.rows("rows", func(d time.Duration) bool { return pause.For(x.req.ctx, d) == nil })
 	r.end()
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 // Config says how a network behaves. The zero value is a network without latency.
@@ -65,7 +67,7 @@ func (n *Network) DialContext(ctx context.Context, network, address string) (net
 	if l == nil {
 		return nil, failed("dial", network, address, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true})
 	}
-	if err := sleep(ctx, n.latency()); err != nil {
+	if err := pause.For(ctx, n.latency()); err != nil {
 		return nil, failed("dial", network, address, err)
 	}
 	client, server := n.connect(l.address)
@@ -98,24 +100,6 @@ func (n *Network) latency() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.config.MinLatency + time.Duration(n.random.Int64N(int64(n.config.MaxLatency-n.config.MinLatency)+1))
-}
-
-// sleep waits for d. It returns the cause of ctx's end if that comes first, or has come before.
-func sleep(ctx context.Context, d time.Duration) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 func failed(op, network, address string, err error) error {

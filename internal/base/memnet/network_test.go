@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 func listen(t *testing.T, n *Network, address string) *Listener {
@@ -186,7 +188,7 @@ func TestAnAbortLosesWhatHasNotArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connected(t, New(Config{MinLatency: time.Second, MaxLatency: time.Second}))
 		client.Write([]byte("a"))
-		sleep(t.Context(), time.Second)
+		pause.For(t.Context(), time.Second)
 		synctest.Wait()
 		client.Write([]byte("b"))
 		client.Abort(syscall.ECONNRESET)

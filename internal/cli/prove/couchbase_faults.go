@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -56,7 +57,7 @@ func (s *couchbaseSite) moveAway(r *couchbasetest.Rebalance, node int, document 
 	return func() error {
 		for r.Move() {
 		}
-		pause(context.Background(), stays)
+		_ = pause.For(context.Background(), stays)
 		r.Finish()
 		return nil
 	}
@@ -66,15 +67,15 @@ func (s *couchbaseSite) moveAway(r *couchbasetest.Rebalance, node int, document 
 func (s *couchbaseSite) awaitClients(node int) {
 	began, clients := time.Now(), s.settings.Size.Writers+1 // with the experiment's own
 	for int(s.Counters(node).Requests[memd.OpSelectBucket]) < clients && time.Since(began) < s.settings.Timing.KeyValue/2 {
-		pause(context.Background(), s.settings.Latency)
+		_ = pause.For(context.Background(), s.settings.Latency)
 	}
-	pause(context.Background(), 2*s.settings.Latency) // the answers of the handshakes
+	_ = pause.For(context.Background(), 2*s.settings.Latency) // the answers of the handshakes
 }
 
 // failOver takes a node out at once. What its replicas do not have is lost. The repair brings it back.
 func (s *couchbaseSite) failOver(node int, when moment) (repair func() error, err error) {
 	if when == afterReplication {
-		pause(context.Background(), 2*s.settings.ReplicationDelay)
+		_ = pause.For(context.Background(), 2*s.settings.ReplicationDelay)
 	}
 	if err := s.Failover(node); err != nil {
 		return nil, err

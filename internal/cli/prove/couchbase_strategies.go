@@ -1,6 +1,10 @@
 package prove
 
-import "context"
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
+)
 
 // The names of the strategies that only Couchbase has.
 const (
@@ -24,7 +28,7 @@ func write(ctx context.Context, d *doing) error { return d.write(ctx, anyVersion
 func writeBlindly(ctx context.Context, d *doing) error {
 	err := d.write(ctx, anyVersion)
 	for retries := 0; err != nil && retries < 5 && ctx.Err() == nil; retries++ {
-		pause(ctx, d.pause)
+		_ = pause.For(ctx, d.pause)
 		err = d.write(ctx, anyVersion)
 	}
 	return err
@@ -39,7 +43,7 @@ func writeByCAS(ctx context.Context, d *doing) error {
 	var err error
 	for round := 0; round < casRounds && ctx.Err() == nil; round++ {
 		if round > 0 {
-			pause(ctx, d.pause)
+			_ = pause.For(ctx, d.pause)
 		}
 		var there bool
 		var v version

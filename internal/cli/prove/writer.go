@@ -3,6 +3,8 @@ package prove
 import (
 	"context"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 // writer runs operations one after another until the load has reached its goals.
@@ -30,7 +32,7 @@ func (w *writer) run(ctx context.Context) {
 		w.records = append(w.records, r)
 		w.cell.progress(r)
 		if r.err != nil {
-			pause(ctx, w.cell.settings.Timing.Pause)
+			_ = pause.For(ctx, w.cell.settings.Timing.Pause)
 		}
 	}
 }
@@ -69,17 +71,4 @@ func (w *writer) do(ctx context.Context, id OpID) record {
 		w.outages++
 	}
 	return r
-}
-
-// pause waits for a time, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

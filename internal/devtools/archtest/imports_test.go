@@ -23,9 +23,10 @@ var levels = []level{
 	{"the engine, for one database or protocol", []string{"retry/couchbasereason", "retry/mongoreason", "retry/retryhttp", "retry/retryslog"}},
 
 	{"what several layers stand on", []string{
-		"internal/base/filelock", "internal/base/memnet", "internal/base/openloop", "internal/base/panicked", "internal/base/peek",
+		"internal/base/filelock", "internal/base/openloop", "internal/base/panicked", "internal/base/pause", "internal/base/peek",
 		"internal/base/scramclient", "internal/base/sizedread", "internal/base/threadtime",
 	}},
+	{"what several layers stand on", []string{"internal/base/memnet"}},
 	{"what several layers stand on", []string{"internal/base/testserver"}},
 
 	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/largebuffer", "internal/mongo/wire"}},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/pause"
 )
 
 // betweenCalls is the time between two calls of a token source. Source: Driver Authentication, "Credential Caching".
@@ -60,7 +61,7 @@ func (c *tokenCache) get(ctx context.Context, limit time.Duration, provider *Ide
 		<-c.calls
 		return gotToken{access: access, kept: true}, nil
 	}
-	if err := sleep(ctx, c.pause()); err != nil {
+	if err := pause.For(ctx, c.pause()); err != nil {
 		<-c.calls
 		return gotToken{}, err
 	}
@@ -130,20 +131,5 @@ func (c *tokenCache) forget(access string, refresh bool) {
 	c.access = ""
 	if refresh {
 		c.refresh = nil
-	}
-}
-
-// sleep waits, or returns the cause of the context's end.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
