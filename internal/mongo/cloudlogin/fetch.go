@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/shortanswer"
 )
 
 const (
@@ -18,15 +19,6 @@ const (
 	maxBody = 1 << 20
 )
 
-// statusError is an answer with another status than 200.
-type statusError struct {
-	host, status, body string
-}
-
-func (e *statusError) Error() string {
-	return fmt.Sprintf("%s answers with the status %q", e.host, e.status)
-}
-
 // fetch sends a request and returns the body of the answer, whose status must be 200. The connection is not kept. Errors show the host
 // only: the path can be a secret of a container.
 func fetch(ctx context.Context, client *http.Client, method, address, body string, header ...string) ([]byte, error) {
@@ -34,28 +26,19 @@ func fetch(ctx context.Context, client *http.Client, method, address, body strin
 	if err != nil {
 		return nil, err
 	}
-	request.Close = true
 	for i := 0; i+1 < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
-	host := request.URL.Host
-	response, err := client.Do(request)
+	content, err := shortanswer.Get(client, request, maxBody)
+	var status *shortanswer.StatusError
 	var failed *url.Error
 	switch {
-	case errors.As(err, &failed):
-		return nil, fmt.Errorf("%s: %w", host, failed.Err)
-	case err != nil:
+	case errors.As(err, &status):
 		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
-	switch {
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w", request.URL.Host, failed.Err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", host, err)
-	case response.StatusCode != http.StatusOK:
-		return nil, &statusError{host: host, status: response.Status, body: string(content)}
-	case len(content) > maxBody:
-		return nil, fmt.Errorf("%s: the answer has more than %d bytes", host, maxBody)
+		return nil, fmt.Errorf("%s: %w", request.URL.Host, err)
 	}
 	return content, nil
 }

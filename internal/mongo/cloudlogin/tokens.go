@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/internal/base/shortanswer"
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 )
 
@@ -48,9 +49,9 @@ func GCP(client *http.Client, resource string) auth.TokenSource {
 // fetchToken is fetch with the body of the answer in the error, as the specification demands.
 func fetchToken(ctx context.Context, client *http.Client, address string, header ...string) ([]byte, error) {
 	answer, err := fetch(ctx, client, http.MethodGet, address, "", header...)
-	var status *statusError
+	var status *shortanswer.StatusError
 	if errors.As(err, &status) {
-		return nil, fmt.Errorf("%w: %s", err, status.body)
+		return nil, fmt.Errorf("%w: %s", err, status.Body)
 	}
 	return answer, err
 }

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/base/shortanswer"
 )
 
 const (
@@ -66,27 +64,13 @@ func (c *Checker) askOne(ctx context.Context, url string, about *certificate, cl
 	return about.read(der, clock())
 }
 
-var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
-
 // post sends a request to one responder (RFC 6960, A.1). The connection is not kept: its next use may be days away.
-func (c *Checker) post(ctx context.Context, url string, request []byte) (der []byte, err error) {
+func (c *Checker) post(ctx context.Context, url string, request []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(request))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/ocsp-request")
 	r.Header.Set("Accept", "application/ocsp-response")
-	r.Close = true
-	reply, err := c.client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = reply.Body.Close() }()
-	if reply.StatusCode != http.StatusOK {
-		return nil, errors.New(reply.Status)
-	}
-	if der, err = io.ReadAll(io.LimitReader(reply.Body, maxAnswer+1)); err == nil && len(der) > maxAnswer {
-		err = errTooLong
-	}
-	return der, err
+	return shortanswer.Get(c.client, r, maxAnswer)
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/ocsp"
 
+	"github.com/holdfast-db/holdfast/internal/base/shortanswer"
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
@@ -182,7 +183,7 @@ func TestTheLengthOfAnAnswer(t *testing.T) {
 			return reply(200, bytes.NewReader(make([]byte, length)))
 		})}
 		der, err := w.checker.post(t.Context(), "http://a.example", nil)
-		if tooLong := length > 102_400; tooLong != errors.Is(err, errTooLong) || !tooLong && len(der) != length {
+		if tooLong := length > 102_400; tooLong != errors.Is(err, shortanswer.ErrTooLong) || !tooLong && len(der) != length {
 			t.Errorf("%d bytes: %d, %v", length, len(der), err)
 		}
 	}
