@@ -37,8 +37,11 @@ func (d *awsDialogue) step(x *exec, payload []byte) error {
 		return errAuthentication
 	}
 	r := awsRequest{nonce: base64.StdEncoding.EncodeToString(d.nonce), date: answer.Date, token: answer.Token}
+	if !r.isFresh() {
+		return errAuthentication
+	}
 	for _, i := range x.conn.deployment.config.awsIdentities {
-		if r.isFresh() && i.SessionToken == answer.Token && hmac.Equal([]byte(r.authorization(i)), []byte(answer.Authorization)) {
+		if i.SessionToken == answer.Token && hmac.Equal([]byte(r.authorization(i)), []byte(answer.Authorization)) {
 			x.conn.login(account.External, i.ARN)
 			appendSasl(x, true, nil)
 			return nil

@@ -129,10 +129,8 @@ func (e *oidcExchange) start(ctx context.Context) ([]byte, error) {
 	}
 	message, err := e.token(ctx, nil)
 	var refresh *refreshError
-	switch {
-	case errors.As(err, &refresh) && ctx.Err() == nil: // a new conversation has no refresh token
-		return e.principal(), nil
-	case errors.Is(err, errNoProvider): // the token was forgotten at this moment
+	// The token was forgotten at this moment, or could not be refreshed: a new conversation needs neither.
+	if errors.Is(err, errNoProvider) || errors.As(err, &refresh) && ctx.Err() == nil {
 		return e.principal(), nil
 	}
 	return message, err

@@ -11,8 +11,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
 
-// FuzzAnswer gives read any bytes. What it accepts is what the responder has signed.
-func FuzzAnswer(f *testing.F) {
+// signing returns a responder, and a certificate about which it answers, with its issuer.
+func signing(f *testing.F) (_ *testserver.Responder, leaf, issuer *x509.Certificate) {
+	f.Helper()
 	authority, err := testserver.NewAuthority("authority")
 	if err != nil {
 		f.Fatal(err)
@@ -22,11 +23,15 @@ func FuzzAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(responder.Close)
-	leaf := server.Certificates[0].Leaf
-	issuer, err := x509.ParseCertificate(server.Certificates[0].Certificate[1])
-	if err != nil {
+	if issuer, err = x509.ParseCertificate(server.Certificates[0].Certificate[1]); err != nil {
 		f.Fatal(err)
 	}
+	return responder, server.Certificates[0].Leaf, issuer
+}
+
+// FuzzAnswer gives read any bytes. What it accepts is what the responder has signed.
+func FuzzAnswer(f *testing.F) {
+	responder, leaf, issuer := signing(f)
 	for a := testserver.OCSPGood; a <= testserver.OCSPMalformed; a++ {
 		der, err := responder.Response(a, leaf.SerialNumber)
 		if err != nil {
@@ -49,16 +54,7 @@ func FuzzAnswer(f *testing.F) {
 
 // FuzzIssuerIn reads what is signed without looking at the signature.
 func FuzzIssuerIn(f *testing.F) {
-	authority, err := testserver.NewAuthority("authority")
-	if err != nil {
-		f.Fatal(err)
-	}
-	responder, server, err := authority.Revocable([]string{"a.example"}, testserver.OCSPSettings{URL: "http://a.example"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(responder.Close)
-	leaf := server.Certificates[0].Leaf
+	responder, leaf, _ := signing(f)
 	der, err := responder.Response(testserver.OCSPGood, leaf.SerialNumber)
 	if err != nil {
 		f.Fatal(err)
