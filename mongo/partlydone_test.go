@@ -86,6 +86,7 @@ func TestAWriteOfSeveralDocumentsThatIsGivenUpMayBePartlyDone(t *testing.T) {
 		"MaxTimeMSExpired":                {50, nil, true},
 		"Interrupted":                     {11601, nil, true},
 		"InterruptedDueToReplStateChange": {11602, nil, true},
+		"PrimarySteppedDown":              {189, nil, true},
 		"NotWritablePrimary":              {10107, nil, false},
 		"a value that is bad":             {2, nil, false},
 		"the label NoWritesPerformed":     {50, []string{"NoWritesPerformed"}, false},

@@ -144,7 +144,7 @@ func TestWhatEndsACommandInTheMiddle(t *testing.T) {
 			p.clients["X"].ok("%s", full)
 			p.play("A | ABORT | ok")
 		}, "225"},
-		"a step-down":    {"", func(p *players) { must[any](p.t)(nil, p.rs.StepDown()) }, "10107"},
+		"a step-down":    {"", func(p *players) { must[any](p.t)(nil, p.rs.StepDown()) }, "189"},
 		"the time limit": {`, "maxTimeMS": 300`, func(*players) { pass(299 * time.Millisecond) }, "50"},
 		"killOp": {"", func(p *players) {
 			pass(time.Second)
@@ -213,11 +213,11 @@ func TestAStepDownEndsACommandInAStatement(t *testing.T) {
 		p.play("- | PUT 1 1 | n 1\n- | PUT 2 1 | n 1\nA+ | SET 2 5 | n 1")
 		answered := p.begin("W.", `{"update": "c", "updates": [{"q": {}, "u": {"$inc": {"n": 1}}, "multi": true}], "ordered": false, "comment": "W"}`)
 		must[any](t)(nil, rs.StepDown())
-		if got := brief(<-answered); got != "10107" {
+		if got := brief(<-answered); got != "189" {
 			t.Errorf("answered %q", got)
 		}
 		for _, e := range rs.Journal() {
-			if e.Key == "W" && (!e.Applied || e.RolledBack || e.ErrorCode != 10107) {
+			if e.Key == "W" && (!e.Applied || e.RolledBack || e.ErrorCode != 189) {
 				t.Errorf("the journal says %s", e.String())
 			}
 		}
@@ -317,7 +317,7 @@ func TestAWriteEndsWithItsTerm(t *testing.T) {
 		p.run("-", `{"replSetStepDown": 1, "secondaryCatchUpPeriodSecs": 0, "force": true, "$db": "admin"}`)
 		pass(1500 * time.Millisecond)
 		p.play("- | SET 1 2 | n 1") // the primary is there again
-		if got := brief(<-answered); got != "10107" {
+		if got := brief(<-answered); got != "189" {
 			t.Errorf("answered %q", got)
 		}
 		p.play("- | FIND | 1:2")

@@ -49,7 +49,7 @@ func TestAnOutThatEndsInTheMiddleLeavesNothing(t *testing.T) {
 		happens func(p *players)
 		want    string // "" if the connection ends
 	}{
-		"a step-down": {"", func(p *players) { must[any](p.t)(nil, p.rs.StepDown()) }, "10107"},
+		"a step-down": {"", func(p *players) { must[any](p.t)(nil, p.rs.StepDown()) }, "189"},
 		"the end of the primary": {"", func(p *players) {
 			p.rs.Kill(0)
 			must[any](p.t)(p.rs.WaitPrimary(context.Background()))
@@ -59,7 +59,7 @@ func TestAnOutThatEndsInTheMiddleLeavesNothing(t *testing.T) {
 			p.rs.Partition([]int{0}, []int{1, 2})
 			pass(20 * time.Second)
 			p.rs.Heal()
-		}, "10107"},
+		}, "189"},
 		"the time limit": {`, "maxTimeMS": 300`, func(*players) { pass(time.Second) }, "50"},
 		"its client":     {"", func(p *players) { _ = p.clients["W"].conn.Close(); pass(time.Second) }, ""},
 	} {

@@ -126,7 +126,7 @@ func TestAnUpdateOfManyDocumentsEndsWithItsCollectionOrItsPrimary(t *testing.T) 
 		code    int
 	}{
 		"drop":      {func(_ *mongotest.Deployment, c *mongo.Collection) error { return c.Drop(context.Background()) }, 175},
-		"step-down": {func(rs *mongotest.Deployment, _ *mongo.Collection) error { rs.StepDown(); return nil }, 10107},
+		"step-down": {func(rs *mongotest.Deployment, _ *mongo.Collection) error { rs.StepDown(); return nil }, 189},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seen := false; !seen; {

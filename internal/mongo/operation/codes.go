@@ -86,12 +86,12 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
-// gaveUp reports whether the server may have ended the command in the middle: it was interrupted. The codes are those of its category
-// Interruption. A member that is no primary says so before it begins.
+// gaveUp reports whether the server may have ended the command in the middle: it was interrupted, or stepped down. The codes are those of its
+// category Interruption, and PrimarySteppedDown. A member that is no primary when a command begins says NotWritablePrimary.
 func (r *Reply) gaveUp() bool {
 	switch r.Code {
-	case 50, 262, 279, 11600, 11601, 11602, 46841: // MaxTimeMSExpired, ExceededTimeLimit, ClientDisconnect, InterruptedAtShutdown, Interrupted,
-		// InterruptedDueToReplStateChange, ClientMarkedKilled
+	case 50, 189, 262, 279, 11600, 11601, 11602, 46841: // MaxTimeMSExpired, PrimarySteppedDown, ExceededTimeLimit, ClientDisconnect,
+		// InterruptedAtShutdown, Interrupted, InterruptedDueToReplStateChange, ClientMarkedKilled
 		return !hasLabel(r.Labels, labelNoWritesPerformed)
 	}
 	return false

@@ -36,9 +36,9 @@ func TestWhichCodesTheClientLabelsForOldServers(t *testing.T) {
 	}
 }
 
-// The codes of the servers' category Interruption: the server may have given the command up in the middle.
+// The codes of the servers' category Interruption, and PrimarySteppedDown: the server may have given the command up in the middle.
 func TestAfterWhichCodesTheServerMayHaveDoneAPart(t *testing.T) {
-	want := []int32{50, 262, 279, 11600, 11601, 11602, 46841}
+	want := []int32{50, 189, 262, 279, 11600, 11601, 11602, 46841}
 	for code := range int32(50_000) {
 		reply := Reply{Code: code}
 		if got := reply.gaveUp(); got != slices.Contains(want, code) {

@@ -59,7 +59,7 @@ func (r *report) fromHistory(h *retry.Error) {
 // interrupted reports whether a server gave a command up, of which it may have done a part.
 func interrupted(err error) bool {
 	var e mongo.CommandError
-	return errors.As(err, &e) && slices.Contains([]int32{50, 262, 11600, 11601, 11602}, e.Code)
+	return errors.As(err, &e) && slices.Contains([]int32{50, 189, 262, 11600, 11601, 11602}, e.Code)
 }
 
 // concernFailed reports whether an error has a write concern error.

@@ -71,23 +71,22 @@ func evaluateUnlocked(x *Call, q MemoKey, evaluate func() ([]byte, error)) {
 	x.Evaluation.lock.memo.store(q, memoValue{doc, err})
 }
 
-// recheckWritable returns why a write that had given up the mutex cannot go on, nil if it can.
+// recheckWritable returns why a write that had given up the mutex cannot go on, nil if it can. A real server says PrimarySteppedDown in the middle
+// of a command, and NotWritablePrimary only before it begins one: so a client knows whether a part may be applied.
 func recheckWritable(x Locked) error {
-	switch {
-	case x.Client.gone():
+	if x.Client.gone() {
 		return ErrHangUp
-	case x.Result.Within != nil:
+	}
+	if t := x.Result.Within; t != nil {
 		err := x.AwaitUnlock()
-		if x.Result.Within.State != replica.Running {
+		if t.State != replica.Running {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.Command.Txn)
 		}
 		return err
 	}
-	if err := checkWritable(x); err != nil {
-		return err
+	err := checkWritable(x)
+	if demoted(x) && !errors.Is(err, ErrHangUp) {
+		return mongoerr.Errorf(mongoerr.PrimarySteppedDown, "not primary while writing to %s", x.Command.Full)
 	}
-	if x.Client.Member.Term != x.Result.Term {
-		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
-	}
-	return nil
+	return err
 }
