@@ -87,6 +87,9 @@ func optionField(x *call.Call, o *store.Options, e *wire.Element) (found bool, e
 	case "storageEngine":
 		o.Engines = slices.Clone(e.Value)
 		return true, nil
+	case "indexOptionDefaults":
+		o.IndexDefaults, err = store.ParseIndexDefaults(e.Value)
+		return true, err
 	case "expireAfterSeconds":
 		o.Expires, _ = e.Int64()
 		o.Expiring = true
@@ -153,8 +156,6 @@ func createField(x *call.Call, e *wire.Element) error {
 		return nil
 	case "idIndex":
 		return call.CheckIDIndex(e.Value)
-	case "indexOptionDefaults":
-		return checkIndexDefaults(e.Value)
 	case "flags": // of which nothing is seen
 		return nil
 	case "temp":
@@ -197,20 +198,4 @@ func alreadyThere(x *call.Call, d *store.Definition, wanted *store.Options) erro
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
 	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.Command.Full,
 		query.DocumentText(doc), query.DocumentText(want))
-}
-
-// checkIndexDefaults refuses defaults of indexes that are none. They have no effect.
-func checkIndexDefaults(defaults []byte) error {
-	for _, f := range query.ObjectOf(defaults) {
-		switch {
-		case f.Name != "storageEngine":
-			return fields.Unknown("create.indexOptionDefaults", f.Name)
-		case !f.Value.IsDocument():
-			return fields.WrongType("create.indexOptionDefaults", "storageEngine", f.Value.Type, "object")
-		}
-		if err := store.CheckEngines(f.Value.Data); err != nil {
-			return err
-		}
-	}
-	return nil
 }

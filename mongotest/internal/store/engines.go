@@ -1,6 +1,10 @@
 package store
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
@@ -24,4 +28,25 @@ func CheckEngines(engines []byte) error {
 		}
 	}
 	return nil
+}
+
+// ParseIndexDefaults reads the option indexOptionDefaults of create. It returns nil for defaults that say nothing.
+func ParseIndexDefaults(defaults []byte) ([]byte, error) {
+	var shown []byte
+	for _, f := range query.ObjectOf(defaults) {
+		switch {
+		case f.Name != "storageEngine":
+			return nil, fields.Unknown("create.indexOptionDefaults", f.Name)
+		case f.Value.Type == bson.TypeNull:
+			continue
+		case !f.Value.IsDocument():
+			return nil, fields.WrongType("create.indexOptionDefaults", "storageEngine", f.Value.Type, "object")
+		}
+		if err := CheckEngines(f.Value.Data); err != nil {
+			return nil, err
+		}
+		at, doc := wire.BeginDocument(nil)
+		shown = wire.EndDocument(wire.AppendDocument(doc, "storageEngine", f.Value.Data), at)
+	}
+	return shown, nil
 }

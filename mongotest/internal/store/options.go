@@ -45,6 +45,8 @@ type Options struct {
 	Expiring    bool   // expires is given
 	Engines     []byte // options of storage engines, which are only shown
 	Expires     int64  // seconds, of a time series or a clustered collection
+
+	IndexDefaults []byte // options of the indexes to come, which are only shown; nil for none
 }
 
 // Shown returns the options as listCollections has them.
@@ -91,6 +93,9 @@ func (o *Options) shown(collation []byte) []byte {
 	}
 	if len(o.Engines) > len(query.EmptyDocument) {
 		dst = wire.AppendDocument(dst, "storageEngine", o.Engines)
+	}
+	if o.IndexDefaults != nil && o.ViewOn == "" {
+		dst = wire.AppendDocument(dst, "indexOptionDefaults", o.IndexDefaults)
 	}
 	if o.validator != nil {
 		dst = wire.AppendDocument(dst, "validator", o.validator)
