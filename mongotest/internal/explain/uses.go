@@ -60,15 +60,17 @@ func (p *planner) read(s stage) []*store.Index {
 	return list
 }
 
-// read returns the indexes that the way reads, each once.
+// read returns the indexes that the way reads, each once. A branch may have branches too.
 func (c *candidate) read() []*store.Index {
 	if c.scan != nil {
 		return []*store.Index{c.scan.index.Index}
 	}
 	var list []*store.Index
 	for _, each := range c.branches {
-		if ix := each.scan.index.Index; !slices.Contains(list, ix) {
-			list = append(list, ix)
+		for _, ix := range each.read() {
+			if !slices.Contains(list, ix) {
+				list = append(list, ix)
+			}
 		}
 	}
 	return list
