@@ -48,7 +48,10 @@ func (a *aggregation) elements() []byte {
 // describe sets the fields of op, which must be empty. An aggregation that writes is a write that is not retried; it may
 // run on a secondary (CRUD specification, "Read preferences and server selection").
 func (a *aggregation) describe(op *operation.Operation, cmd operation.Command) {
-	a.scope.read(op, a.db.name, "aggregate", cmd)
+	a.scope.read(op, a.db.name, a.collection, "aggregate", cmd)
+	if a.onDatabase {
+		op.Collection = ""
+	}
 	if a.stages.writes() {
 		op.Kind, op.Idempotency, op.Retryable, op.Several = operation.Write, retry.NotIdempotent, false, true
 		op.WriteConcern = a.scope.writeConcern

@@ -30,6 +30,8 @@ type batches struct {
 	extras     map[string][]byte          // by the command's name
 	ending     ending                     // of all of them
 	logID      int64                      // the operationId of the log, 0 before the first command
+	method     string                     // the operation's name for a tracer
+	traced     *operation.Traced          // nil without a tracer
 	request    func(model int) WriteModel // for the errors
 
 	done     int          // statements in the commands that were run, and statements that were refused before
@@ -54,7 +56,7 @@ func newBatches(ctx context.Context, coll *Collection, ordered bool) *batches {
 // newBatchesIn returns batches whose statements are in a buffer of the caller, who must not call release.
 func newBatchesIn(ctx context.Context, s *scratch, coll *Collection, ordered bool) *batches {
 	return &batches{
-		coll: coll, scratch: s, ordered: ordered, extras: map[string][]byte{}, failed: map[int]bool{},
+		coll: coll, scratch: s, ordered: ordered, method: insertKind.command, extras: map[string][]byte{}, failed: map[int]bool{},
 		total: BulkWriteResult{UpsertedIDs: map[int64]any{}, Acknowledged: acknowledged(ctx, coll.scope.writeConcern)},
 	}
 }
@@ -104,6 +106,14 @@ func (b *batches) encodeExtras(given writeExtras) error {
 // run runs the commands and returns the error of a command that failed as a whole, the errors of single statements and of write
 // concerns, or both. The client's timeout is for all commands together.
 func (b *batches) run(ctx context.Context) error {
+	ctx, b.traced = b.coll.trace(ctx, b.method)
+	err := operation.ErrPanicked
+	defer func() { b.traced.End(err) }()
+	err = b.runAll(ctx)
+	return err
+}
+
+func (b *batches) runAll(ctx context.Context) error {
 	ctx, cancel := b.coll.db.client.withTimeout(ctx)
 	defer cancel()
 	goOn, fatal := true, error(nil)
@@ -133,7 +143,7 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 	}
 	end := b.next(first, limits)
 	cmd := b.command(first, end)
-	cmd.op.LogID = b.logID
+	cmd.op.LogID, cmd.op.Traced = b.logID, b.traced
 	err := cmd.run(ctx, cmd, cmd.kind.idempotency)
 	b.logID = cmd.op.LogID
 	if refused, ok := err.(tooLarge); ok { //nolint:errorlint // inside a history it is the error of a retry: the command was sent before

@@ -32,6 +32,7 @@ func (coll *Collection) BulkWrite(
 	}
 	b := newBatches(ctx, coll, valueOr(o.Ordered, true))
 	defer b.release()
+	b.method = "bulkWrite"
 	kinds, err := kindsOf(models)
 	if err != nil {
 		return nil, err

@@ -93,6 +93,14 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 			return err
 		}
 	}
+	if c.runner.Traces() && op.Traced == nil {
+		return c.traced(ctx, op)
+	}
+	return c.runIn(ctx, op)
+}
+
+// runIn is run with the operation's session.
+func (c *Client) runIn(ctx context.Context, op *operation.Operation) error {
 	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
 	if err := ctx.Err(); err != nil && !op.EndsTransaction() {

@@ -55,7 +55,7 @@ func (c *clientBulkCommand) run(ctx context.Context) error {
 	op.Retryable = op.Retryable && !c.multi
 	op.Several = c.multi || c.end-c.first > 1
 	op.Session, op.Pin = c.cursor.session, &c.cursor.pin
-	op.LogID = c.bulk.logID
+	op.LogID, op.Traced, c.cursor.traced = c.bulk.logID, c.bulk.traced, c.bulk.traced
 	opened := false
 	defer c.cursor.opening(&opened)
 	err := coll.db.client.run(ctx, &op)

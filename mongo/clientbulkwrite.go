@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -70,7 +71,8 @@ type clientBulk struct {
 	ordered    bool
 	extras     []byte
 	ending     ending
-	logID      int64 // the operationId of the log, 0 before the first command
+	logID      int64             // the operationId of the log, 0 before the first command
+	traced     *operation.Traced // nil without a tracer
 
 	done          int // ops in the commands that were run, and ops that were refused before
 	result        ClientBulkWriteResult
@@ -115,6 +117,14 @@ func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOp
 }
 
 func (b *clientBulk) run(ctx context.Context) error {
+	ctx, b.traced = b.coll.trace(ctx, "bulkWrite")
+	err := operation.ErrPanicked
+	defer func() { b.traced.End(err) }()
+	err = b.runAll(ctx)
+	return err
+}
+
+func (b *clientBulk) runAll(ctx context.Context) error {
 	ctx, cancel := b.coll.db.client.withTimeout(ctx)
 	defer cancel()
 	goOn, fatal := true, error(nil)

@@ -65,7 +65,7 @@ func writeArguments[T any](coll *Collection, f fields, opts []options.Lister[T])
 
 // write sets the fields of op, which must be empty, for a write. idempotency says whether applying it twice does harm.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, idempotency retry.Idempotency) {
-	op.Name, op.Database, op.Command = name, coll.db.name, cmd
+	op.Name, op.Database, op.Collection, op.Command = name, coll.db.name, coll.name, cmd
 	op.Kind, op.Idempotency, op.Retryable = operation.Write, idempotency, coll.scope.writeConcern.Acknowledged()
 	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
@@ -85,7 +85,7 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 	if x.err != nil {
 		return x.err
 	}
-	err = coll.db.define(ctx, "drop", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
+	err = coll.db.define(ctx, coll.name, "drop", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
 	if isNamespaceNotFound(err) {
 		return nil
 	}

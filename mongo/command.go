@@ -36,25 +36,25 @@ func (c *plainCommand) Accept(reply *operation.Reply) error {
 	return writeError(reply)
 }
 
-// read sets the fields of op, which must be empty, for a read with the read preference of s.
-func (s *scope) read(op *operation.Operation, database, name string, cmd operation.Command) {
-	op.Name, op.Database, op.Command = name, database, cmd
+// read sets the fields of op, which must be empty, for a read with the read preference of s. The collection is empty if it is about none.
+func (s *scope) read(op *operation.Operation, database, collection, name string, cmd operation.Command) {
+	op.Name, op.Database, op.Collection, op.Command = name, database, collection, cmd
 	op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, true
 	op.Selection, op.ReadPreference, op.ReadConcern = s.reads, s.readPreference, &s.readConcern
 }
 
 // readPrimary sets the fields of op, which must be empty, for a read on the primary, without a read concern: the
 // commands that list databases, collections and indexes.
-func (c *Client) readPrimary(op *operation.Operation, database, name string, cmd operation.Command) {
-	op.Name, op.Database, op.Command = name, database, cmd
+func (c *Client) readPrimary(op *operation.Operation, database, collection, name string, cmd operation.Command) {
+	op.Name, op.Database, op.Collection, op.Command = name, database, collection, cmd
 	op.Kind, op.Idempotency, op.Retryable, op.Selection = operation.Read, retry.ReadOnly, true, c.writes
 }
 
 // define runs a command that creates or drops a database, a collection, a view or an index. It is retried for overload
-// only.
-func (db *Database) define(ctx context.Context, name string, wc operation.WriteConcern, cmd *plainCommand) error {
+// only. The collection is empty if it is about none.
+func (db *Database) define(ctx context.Context, collection, name string, wc operation.WriteConcern, cmd *plainCommand) error {
 	return db.client.run(ctx, &operation.Operation{
-		Name: name, Database: db.name, Command: cmd, Kind: operation.Write, Idempotency: retry.Idempotent,
+		Name: name, Database: db.name, Collection: collection, Command: cmd, Kind: operation.Write, Idempotency: retry.Idempotent,
 		Selection: db.client.writes, WriteConcern: wc,
 	})
 }

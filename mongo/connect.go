@@ -67,6 +67,7 @@ func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, er
 	runner, err := operation.NewRunner(operation.Config{
 		Cluster:            c,
 		Monitor:            o.Monitor,
+		Tracer:             cfg.Tracer,
 		Log:                log,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),

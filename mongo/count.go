@@ -112,7 +112,7 @@ func (coll *Collection) EstimatedDocumentCount(
 	}
 	n := int64(0)
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "count", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, coll.name, "count", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
 		n = reply.N
 		return nil
 	}})

@@ -47,7 +47,7 @@ func (db *Database) CreateCollection(
 	if x.err != nil {
 		return x.err
 	}
-	return db.define(ctx, "create", db.scope.writeConcern, &plainCommand{elements: x.b})
+	return db.define(ctx, name, "create", db.scope.writeConcern, &plainCommand{elements: x.b})
 }
 
 // CreateView creates a view: a pipeline on a collection or on another view. It is retried for overload only.
@@ -66,7 +66,7 @@ func (db *Database) CreateView(
 	x.text("viewOn", &viewOn)
 	x.b = p.appendTo(x.b, "pipeline")
 	x.collation(o.Collation)
-	return db.define(ctx, "create", db.scope.writeConcern, &plainCommand{elements: x.b})
+	return db.define(ctx, viewName, "create", db.scope.writeConcern, &plainCommand{elements: x.b})
 }
 
 func (x *extras) defaultIndex(builder *options.DefaultIndexOptionsBuilder) {
@@ -116,5 +116,5 @@ func (db *Database) Drop(ctx context.Context) error {
 	if err := cmp.Or(db.err, db.scope.writeRefused); err != nil {
 		return err
 	}
-	return db.define(ctx, "dropDatabase", db.scope.writeConcern, &plainCommand{elements: wire.AppendInt32(nil, "dropDatabase", 1)})
+	return db.define(ctx, "", "dropDatabase", db.scope.writeConcern, &plainCommand{elements: wire.AppendInt32(nil, "dropDatabase", 1)})
 }

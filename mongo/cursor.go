@@ -48,6 +48,7 @@ type Cursor struct {
 	keepsSession bool
 	err          error
 	closed       bool
+	traced       *operation.Traced // the operation that the cursor is a part of; nil for a cursor of the application
 }
 
 // newCursor returns a cursor for the result of a command on a database or on one of its collections. Its session is that

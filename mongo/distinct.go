@@ -51,7 +51,7 @@ func (coll *Collection) distinct(
 	}
 	var values bson.RawArray
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "distinct", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, coll.name, "distinct", &plainCommand{elements: x.b, ending: end, accept: func(reply *operation.Reply) error {
 		values, err = distinctIn(reply)
 		return err
 	}})

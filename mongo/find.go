@@ -93,7 +93,7 @@ func (coll *Collection) findOne(
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
-	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
+	coll.scope.read(&cmd.op, coll.db.name, coll.name, "find", cmd)
 	if err = coll.db.client.run(ctx, &cmd.op); err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (coll *Collection) find(
 	if cmd.extras = x.b; x.err != nil {
 		return nil, x.err
 	}
-	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
+	coll.scope.read(&cmd.op, coll.db.name, coll.name, "find", cmd)
 	cmd.op.OwnTimeLimit = !awaits && !use.limited // the server applies maxTimeMS to the whole life of a cursor that does not await data
 	cmd.cursor = newCursor(ctx, coll.db, coll.name, coll.scope)
 	cmd.cursor.batchSize = valueOr(o.BatchSize, 0)

@@ -12,8 +12,8 @@ import (
 // overload only.
 func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operation {
 	return &operation.Operation{
-		Name: name, Database: c.database, Command: cmd, Kind: operation.Read, Idempotency: retry.NotIdempotent,
-		Session: c.session, Pin: &c.pin, ReadPreference: c.readPreference,
+		Name: name, Database: c.database, Collection: c.tracedCollection(), Command: cmd, Kind: operation.Read, Idempotency: retry.NotIdempotent,
+		Session: c.session, Pin: &c.pin, ReadPreference: c.readPreference, Traced: c.traced,
 	}
 }
 

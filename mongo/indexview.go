@@ -61,7 +61,7 @@ func (iv IndexView) CreateMany(
 	if cmd.elements = x.b; x.err != nil {
 		return nil, x.err
 	}
-	if err := coll.db.define(ctx, "createIndexes", coll.scope.writeConcern, cmd); err != nil {
+	if err := coll.db.define(ctx, coll.name, "createIndexes", coll.scope.writeConcern, cmd); err != nil {
 		return nil, err
 	}
 	return names, nil
@@ -109,7 +109,7 @@ func (iv IndexView) drop(ctx context.Context, index any, opts []options.Lister[o
 	if x.err != nil {
 		return x.err
 	}
-	return coll.db.define(ctx, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
+	return coll.db.define(ctx, coll.name, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b, ending: end})
 }
 
 // List returns a cursor for the descriptions of the collection's indexes. If the collection does not exist, there are
@@ -126,7 +126,7 @@ func (iv IndexView) List(ctx context.Context, opts ...options.Lister[options.Lis
 	if x.err != nil {
 		return nil, x.err
 	}
-	cursor, err := coll.db.openList(ctx, "listIndexes", coll.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
+	cursor, err := coll.db.openList(ctx, coll.name, "listIndexes", coll.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
 	if isNamespaceNotFound(err) {
 		return NewCursorFromDocuments(nil, nil, coll.scope.codec.registry)
 	}

@@ -20,15 +20,15 @@ func (x *extras) cursor(options string, batchSize *int32) {
 	x.b = wire.EndDocument(b, at)
 }
 
-// openList runs a command on the primary that lists collections or indexes.
+// openList runs a command on the primary that lists collections, or the indexes of a collection.
 func (db *Database) openList(
-	ctx context.Context, name string, s scope, cmd *plainCommand, batchSize *int32,
+	ctx context.Context, collection, name string, s scope, cmd *plainCommand, batchSize *int32,
 ) (*Cursor, error) {
 	cursor := newCursor(ctx, db, "", s)
 	cursor.batchSize, cursor.readPreference = valueOr(batchSize, 0), nil
 	var op operation.Operation
 	cmd.accept = cursor.accept
-	db.client.readPrimary(&op, db.name, name, cmd)
+	db.client.readPrimary(&op, db.name, collection, name, cmd)
 	if err := cursor.open(ctx, &op); err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (db *Database) listCollections(
 	if x.err != nil {
 		return nil, x.err
 	}
-	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
+	return db.openList(ctx, "", "listCollections", db.scope, &plainCommand{elements: x.b, ending: end}, o.BatchSize)
 }
 
 // eachCollection calls f with each document of listCollections.

@@ -57,7 +57,7 @@ func (c *Client) listDatabases(
 		return result, x.err
 	}
 	var op operation.Operation
-	c.readPrimary(&op, "admin", "listDatabases", &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
+	c.readPrimary(&op, "admin", "", "listDatabases", &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
 		var err error
 		result, err = databasesIn(reply)
 		return err

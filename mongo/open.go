@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Config has the settings of a client that the official options lack. The zero Config changes nothing.
@@ -38,6 +39,9 @@ type Config struct {
 	// selected. Then it returns false with an error that matches context.DeadlineExceeded, and the next call tries again. Zero means that
 	// it tries until the call's context ends; it must not be negative. The client's log tells of streams that cannot resume.
 	MaxResumeTime time.Duration
+	// Tracer is told of operations, of their attempts and of transactions. Nil means that nobody is. Package telemetry has the rules;
+	// telemetry.Join makes one tracer of several. In a context, a span or the like is the parent of what the client begins.
+	Tracer *telemetry.Tracer
 	// Observer receives the events of the retries of all operations. Nil means none.
 	Observer retry.Observer
 }

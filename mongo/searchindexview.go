@@ -92,7 +92,7 @@ func (siv SearchIndexView) CreateMany(
 		return nil, x.err
 	}
 	var names []string
-	err := coll.db.define(ctx, "createSearchIndexes", operation.WriteConcern{}, &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
+	err := coll.db.define(ctx, coll.name, "createSearchIndexes", operation.WriteConcern{}, &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
 		var err error
 		names, err = searchIndexesIn(reply)
 		return err
@@ -145,7 +145,7 @@ func (siv SearchIndexView) DropOne(
 		return err
 	}
 	b := wire.AppendString(nil, "dropSearchIndex", siv.coll.name)
-	err := siv.coll.db.define(ctx, "dropSearchIndex", operation.WriteConcern{}, &plainCommand{elements: wire.AppendString(b, "name", name)})
+	err := siv.coll.db.define(ctx, siv.coll.name, "dropSearchIndex", operation.WriteConcern{}, &plainCommand{elements: wire.AppendString(b, "name", name)})
 	if isNamespaceNotFound(err) {
 		return nil
 	}
@@ -168,5 +168,5 @@ func (siv SearchIndexView) UpdateOne(
 	if x.err != nil {
 		return x.err
 	}
-	return siv.coll.db.define(ctx, "updateSearchIndex", operation.WriteConcern{}, &plainCommand{elements: x.b})
+	return siv.coll.db.define(ctx, siv.coll.name, "updateSearchIndex", operation.WriteConcern{}, &plainCommand{elements: x.b})
 }

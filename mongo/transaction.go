@@ -52,10 +52,14 @@ func (s *Session) TransactionRunning() bool {
 // have write concern majority. If the error has the label UnknownTransactionCommitResult, it is unknown whether the
 // transaction was committed, and CommitTransaction can be called again. If ctx has ended, and no commit was sent before, the
 // error is exactly that of ctx. After any error the transaction counts as committed: it cannot be aborted.
-func (s *Session) CommitTransaction(ctx context.Context) error {
+func (s *Session) CommitTransaction(ctx context.Context) (err error) {
 	op, err := s.session.Commit()
-	if err != nil || op == nil {
+	if err != nil {
 		return err
+	}
+	defer func() { s.client.runner.TransactionEnded(s.session, true, err) }()
+	if op == nil {
+		return nil
 	}
 	op.Selection = s.client.writes
 	ended := orBackground(ctx).Err()
@@ -71,8 +75,12 @@ func (s *Session) CommitTransaction(ctx context.Context) error {
 // no transaction is running.
 func (s *Session) AbortTransaction(ctx context.Context) error {
 	op, err := s.session.Abort()
-	if err != nil || op == nil {
+	if err != nil {
 		return err
+	}
+	defer s.client.runner.TransactionEnded(s.session, false, nil)
+	if op == nil {
+		return nil
 	}
 	op.Selection = s.client.writes
 	_ = s.client.run(ctx, op)

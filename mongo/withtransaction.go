@@ -67,6 +67,7 @@ func (s *Session) transact(
 	if err := s.StartTransaction(opts...); err != nil {
 		return nil, err
 	}
+	s.client.runner.TraceTransaction(ctx, s.session)
 	result, err := s.call(ctx, retries, fn)
 	switch {
 	case err != nil:

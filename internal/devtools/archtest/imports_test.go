@@ -19,7 +19,7 @@ type level struct {
 // levels are the packages of the module from the bottom up. A package imports only packages of the levels below its own, so that none is
 // imported upward. A package that is not here may not exist.
 var levels = []level{
-	{"the engine", []string{"retry"}},
+	{"the engine, and what clients tell about their work", []string{"retry", "telemetry"}},
 	{"the engine, for one database or protocol", []string{"retry/couchbasereason", "retry/mongoreason", "retry/retryhttp", "retry/retryslog"}},
 
 	{"what several layers stand on", []string{

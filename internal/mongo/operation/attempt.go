@@ -85,7 +85,7 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 		return retry.Failure{Err: err, Stage: retry.StageBeforeSending, Stop: retry.StopNotBuilt, Endpoint: target.Server.Address()}
 	}
 	r.joined(target, conn)
-	watched := r.started(ctx, conn, message, requestID)
+	told := r.told(ctx, conn, message, requestID)
 	limited, cancel := r.cfg.Limits.ofRoundTrip(limited)
 	defer cancel()
 	r.sending = true
@@ -96,8 +96,8 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	}
 	r.sending = false
 	failure := r.outcome(ctx, target, conn, err)
-	if watched != nil {
-		watched.finished(ctx, failure.Err, &r.reply)
+	if told != nil {
+		told.ended(failure.Err)
 	}
 	return failure
 }

@@ -100,17 +100,27 @@ func (r *run) appendSession(b []byte) []byte {
 		return b
 	}
 	b = wire.AppendDocument(b, "lsid", id)
-	switch {
-	case r.transactional || r.op.ends != endsNothing:
-		b = wire.AppendInt64(b, "txnNumber", r.session.server.txnNumber)
+	if n := r.sentNumber(); n != 0 {
+		b = wire.AppendInt64(b, "txnNumber", n)
+	}
+	if r.inTransaction() {
 		if r.startsTransaction() {
 			b = wire.AppendBool(b, "startTransaction", true)
 		}
 		b = wire.AppendBool(b, "autocommit", false)
-	case r.txnNumber != 0:
-		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
 	}
 	return b
+}
+
+// inTransaction reports whether the command belongs to the session's transaction, or ends it.
+func (r *run) inTransaction() bool { return r.transactional || r.op.ends != endsNothing }
+
+// sentNumber returns the number of the transaction, or of the retryable write, that the command has; 0 for none.
+func (r *run) sentNumber() int64 {
+	if r.inTransaction() {
+		return r.session.server.txnNumber
+	}
+	return r.txnNumber
 }
 
 var primaryPreferred = readpref.PrimaryPreferred()

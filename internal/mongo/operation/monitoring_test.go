@@ -16,21 +16,22 @@ import (
 func TestEventsHaveCopiesOfTheCommandAndTheReply(t *testing.T) {
 	document := marshal(t, bson.D{{Key: "ok", Value: 1}})
 	var got bson.Raw
-	runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster), Monitor: &event.CommandMonitor{
+	runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster)}, attempts: monitored(&event.CommandMonitor{
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { got = e.Reply },
-	}}}
-	w := &watched{run: &run{Runner: runner, op: &Operation{}}}
-	reply := parsed(t, bson.D{{Key: "ok", Value: 1}})
-	w.finished(t.Context(), nil, reply)
-	clear(reply.Body)
+	})}
+	a := &attempted{run: &run{Runner: runner, op: &Operation{}}, ctx: t.Context()}
+	a.run.reply = *parsed(t, bson.D{{Key: "ok", Value: 1}})
+	a.ended(nil)
+	clear(a.run.reply.Body)
 	if !bytes.Equal(got, document) {
 		t.Errorf("the reply is %x", []byte(got))
 	}
 	at, message := wire.BeginMsg(nil, 1, 0, 0)
 	message = wire.EndMessage(append(message, document...), at)
-	command := shown(message)
+	a.describe(message)
+	command := a.told.Command()
 	clear(message)
 	if !bytes.Equal(command, document) {
-		t.Errorf("the command is %x", []byte(command))
+		t.Errorf("the command is %x", command)
 	}
 }

@@ -47,8 +47,13 @@ type Sequencer interface {
 type Operation struct {
 	Name     string // the command's name
 	Database string
-	Command  Command
-	Kind     Kind
+	// Collection is the collection that the command is about, for tracers. It is empty if there is none, or if nobody but the application, which
+	// wrote the command, knows it.
+	Collection string
+	// Traced is the operation of the application that the command is a part of. It is nil if there is no tracer.
+	Traced  *Traced
+	Command Command
+	Kind    Kind
 
 	// Retryable means that the specification lists the operation as retryable. (A write must be acknowledged, without
 	// a statement that changes several documents.)

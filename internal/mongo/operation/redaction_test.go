@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Command Logging and Monitoring, "Security".
@@ -90,9 +91,10 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 					}
 				},
 			}
-			runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster), Monitor: listener}}
-			w := &watched{sensitive: true, run: &run{Runner: runner, op: &Operation{}}}
-			w.finished(t.Context(), c.err, parsed(t, bson.D{{Key: "ok", Value: c.ok}, {Key: "payload", Value: "secret"}}))
+			runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster)}, attempts: monitored(listener)}
+			a := &attempted{run: &run{Runner: runner, op: &Operation{}}, ctx: t.Context(), told: telemetry.Attempt{Sensitive: true}}
+			a.run.reply = *parsed(t, bson.D{{Key: "ok", Value: c.ok}, {Key: "payload", Value: "secret"}})
+			a.ended(c.err)
 			if ended != 1 {
 				t.Errorf("%d events", ended)
 			}

@@ -10,13 +10,15 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Config is the configuration of a Runner.
 type Config struct {
 	Cluster            *cluster.Cluster
 	Monitor            *event.CommandMonitor
-	Log                *logging.Logger // nil: nothing is logged
+	Tracer             *telemetry.Tracer // nil: none
+	Log                *logging.Logger   // nil: nothing is logged
 	RetryReads         bool
 	RetryWrites        bool
 	MaxAdaptiveRetries int
@@ -29,6 +31,7 @@ type Config struct {
 type Runner struct {
 	cfg      Config
 	engine   *retry.Engine
+	attempts *telemetry.Tracer // who is told of attempts, nil for nobody
 	sessions SessionPool
 	clock    clock
 }
@@ -39,7 +42,7 @@ func NewRunner(cfg Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{cfg: cfg, engine: engine}, nil
+	return &Runner{cfg: cfg, engine: engine, attempts: telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))}, nil
 }
 
 // Cluster returns the runner's cluster.

@@ -36,6 +36,13 @@ func newServerSession() *ServerSession {
 	return &ServerSession{id: wire.EndDocument(b, at)}
 }
 
+// uuid returns the id without its document, which has nothing else.
+func (s *ServerSession) uuid() []byte {
+	it := wire.Elements(s.id)
+	it.Next()
+	return it.Value[len("size")+1:]
+}
+
 // nextTxnNumber returns the next transaction number. The first is 1.
 func (s *ServerSession) nextTxnNumber() int64 {
 	s.txnNumber++

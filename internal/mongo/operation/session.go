@@ -186,6 +186,14 @@ func (s *Session) id() []byte {
 	return s.server.id
 }
 
+// uuid returns the id of the server session without its document, nil if there is none.
+func (s *Session) uuid() []byte {
+	if s.id() == nil {
+		return nil
+	}
+	return s.server.uuid()
+}
+
 // networkFailed marks the server session as dirty, because the server may still run an operation of it.
 func (s *Session) networkFailed() {
 	if s != nil && s.server != nil {

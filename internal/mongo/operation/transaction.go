@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
@@ -38,6 +39,7 @@ type transaction struct {
 	majority bool
 	// perhapsCommitted means that an attempt to commit was sent whose outcome is unknown.
 	perhapsCommitted bool
+	traced           tracedTransaction
 	// pin pins the operations to a mongos, or behind a load balancer to a connection.
 	pin Pin
 }
@@ -68,7 +70,7 @@ func (s *Session) StartTransaction(o TransactionOptions) error {
 	}
 	s.Unpin()
 	s.server.nextTxnNumber()
-	s.transaction = transaction{state: transactionStarting, options: o}
+	s.transaction = transaction{state: transactionStarting, options: o, traced: tracedTransaction{started: time.Now()}}
 	return nil
 }
 

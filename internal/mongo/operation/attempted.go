@@ -1,0 +1,174 @@
+package operation
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/telemetry"
+)
+
+// attempted is an attempt of which somebody was told: the application's tracer, its command monitor, the log.
+type attempted struct {
+	run  *run
+	ctx  context.Context //nolint:containedctx // the one that a tracer made
+	told telemetry.Attempt
+}
+
+// told tells that a message is about to be sent. If nobody listens, it returns nil and costs nothing.
+func (r *run) told(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) *attempted {
+	if r.attempts == nil {
+		return nil
+	}
+	a := &attempted{run: r, told: telemetry.Attempt{
+		Number: r.number, Name: r.op.Name, Namespace: r.op.Database, Collection: r.op.Collection, Began: time.Now(),
+		Connection: connectionOf(conn), RequestID: int64(requestID), OperationID: r.logID(),
+		Session: r.session.uuid(), TransactionNumber: r.sentNumber(),
+	}}
+	if r.op.Traced != nil {
+		a.told.Operation = &r.op.Traced.told
+	}
+	a.describe(message)
+	a.ctx = began(r.Runner, r.attempts.AttemptBegan, ctx, &a.told)
+	return a
+}
+
+// connectionOf returns a connection as tracers see it.
+func connectionOf(conn *cluster.Conn) telemetry.Connection {
+	c := telemetry.Connection{
+		Address: conn.Description.Address, ID: conn.ID(), Name: conn.Name(), ServerID: conn.Description.ServerConnectionID,
+	}
+	if id := conn.ServiceID(); id != nil {
+		c.Service = id.Hex()
+	}
+	return c
+}
+
+// describe adds what the message says.
+func (a *attempted) describe(message []byte) {
+	t := &a.told
+	m, _ := wire.ParseMsg(message) // it was just built
+	t.Sensitive = sensitive(t.Name, m.Body)
+	a.describeFirst(m.Body)
+	var command []byte
+	t.Command = func() []byte {
+		switch {
+		case command != nil:
+		case t.Sensitive:
+			command = emptyDocument()
+		default:
+			command = shown(message)
+		}
+		return command
+	}
+}
+
+// describeFirst adds what the first element of the command says.
+func (a *attempted) describeFirst(command []byte) {
+	t, first := &a.told, wire.Elements(command)
+	switch {
+	case !first.Next():
+	case t.Name == "getMore":
+		t.Cursor, _ = first.Int64()
+	case t.Name == "killCursors":
+		t.Cursor = firstCursor(command)
+	case a.run.op.Kind == Generic && first.Type == bson.TypeString:
+		t.Collection = string(first.Text())
+	}
+	if t.Namespace == "admin" {
+		t.Collection = "" // as the OpenTelemetry specification has it
+	}
+}
+
+// shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
+// and Monitoring requires.
+func shown(message []byte) bson.Raw {
+	m, err := wire.ParseMsg(message)
+	if err != nil {
+		return nil // impossible for a message that was just built
+	}
+	if len(m.Sequences) == 0 {
+		return slices.Clone(bson.Raw(m.Body))
+	}
+	return wire.Fold(m.Body, m.Sequences)
+}
+
+// firstCursor returns the first id in the command killCursors.
+func firstCursor(command []byte) int64 {
+	for it := wire.Elements(command); it.Next(); {
+		if string(it.Key) == "cursors" {
+			if list := wire.Elements(it.Array()); list.Next() {
+				id, _ := list.Int64()
+				return id
+			}
+		}
+	}
+	return 0
+}
+
+// ended tells how the attempt ended.
+func (a *attempted) ended(err error) {
+	tell := a.run.attempts.AttemptEnded
+	if tell == nil {
+		return
+	}
+	reply := &a.run.reply
+	result := telemetry.Result{Took: time.Since(a.told.Began), Err: err, Reply: a.reply(reply)}
+	switch {
+	case reply.OK: // a success, even with writeErrors
+		result.Err, result.Cursor = nil, cursorID(reply.Cursor)
+	case err != nil:
+		result.Code = reply.Code
+		if a.told.Sensitive {
+			result.Err = redacted(err)
+		}
+	}
+	defer a.run.cfg.Cluster.Listening().Add(-1)
+	tell(a.ctx, &a.told, &result)
+}
+
+// reply returns what returns the reply as it may be shown, nil if there is none.
+func (a *attempted) reply(reply *Reply) func() []byte {
+	body := reply.Body
+	if a.run.op.unacknowledged() {
+		body = unacknowledgedReply()
+	}
+	if body == nil {
+		return nil
+	}
+	var shown []byte
+	return func() []byte {
+		switch {
+		case shown != nil:
+		case a.told.Sensitive:
+			shown = emptyDocument()
+		default:
+			shown = slices.Clone(body)
+		}
+		return shown
+	}
+}
+
+// cursorID returns the id in the document "cursor" of a reply, 0 if there is none.
+func cursorID(cursor []byte) int64 {
+	if cursor == nil {
+		return 0
+	}
+	for it := wire.Elements(cursor); it.Next(); {
+		if string(it.Key) == "id" {
+			id, _ := it.Int64()
+			return id
+		}
+	}
+	return 0
+}
+
+// unacknowledgedReply returns the reply that the events of an unacknowledged write show (Command Logging and Monitoring).
+func unacknowledgedReply() bson.Raw {
+	at, doc := wire.BeginDocument(nil)
+	return wire.EndDocument(wire.AppendInt32(doc, "ok", 1), at)
+}

@@ -1,0 +1,99 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-db/holdfast/telemetry"
+)
+
+// Traced is an operation that a tracer was told of. It may need several commands.
+type Traced struct {
+	runner *Runner
+	ctx    context.Context //nolint:containedctx // the one that the tracer made
+	told   telemetry.Operation
+}
+
+// ErrPanicked is the error of an operation, for a tracer, that the application's code ended by a panic.
+var ErrPanicked = errors.New("mongo: a function of the application panicked")
+
+// Traces reports whether the client has a tracer.
+func (r *Runner) Traces() bool { return r.cfg.Tracer != nil }
+
+// Trace tells the tracer that an operation begins. It returns the context with which the operation goes on. Ends says that the operation ends the
+// session's transaction.
+func (r *Runner) Trace(ctx context.Context, name, database, collection string, s *Session, ends bool) (context.Context, *Traced) {
+	if database == "admin" {
+		collection = "" // as the OpenTelemetry specification has it
+	}
+	t := &Traced{runner: r, told: telemetry.Operation{
+		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: collection, Began: time.Now(),
+		Transaction: r.traceTransaction(ctx, s, ends),
+	}}
+	t.ctx = began(r, r.cfg.Tracer.OperationBegan, ctx, &t.told)
+	return t.ctx, t
+}
+
+// End tells the tracer that the operation has ended, with the error that the application gets. T may be nil.
+func (t *Traced) End(err error) {
+	if t == nil {
+		return
+	}
+	if ended := t.runner.cfg.Tracer.OperationEnded; ended != nil {
+		defer t.runner.cfg.Cluster.Listening().Add(-1)
+		ended(t.ctx, &t.told, err)
+	}
+}
+
+// began calls a function that tells of a beginning, if there is one, and returns its context.
+func began[T any](r *Runner, tell func(context.Context, T) context.Context, ctx context.Context, of T) context.Context {
+	if tell == nil {
+		return ctx
+	}
+	defer r.cfg.Cluster.Listening().Add(-1)
+	if made := tell(ctx, of); made != nil {
+		return made
+	}
+	return ctx
+}
+
+// tracedTransaction is what a tracer knows of a session's transaction.
+type tracedTransaction struct {
+	started time.Time
+	ctx     context.Context //nolint:containedctx // the one that the tracer made; nil before the first operation
+	ended   bool
+}
+
+// traceTransaction returns the context of the transaction that the next operation of a session is in, nil if it is in none. The first operation
+// begins it for the tracer.
+func (r *Runner) traceTransaction(ctx context.Context, s *Session, ends bool) context.Context {
+	if s == nil || !ends && !s.TransactionRunning() {
+		return nil
+	}
+	t := &s.transaction.traced
+	if t.ctx == nil {
+		t.ctx = began(r, r.cfg.Tracer.TransactionBegan, ctx, t.started)
+	}
+	return t.ctx
+}
+
+// TraceTransaction begins the transaction that was just started for the tracer, with a context of its own.
+func (r *Runner) TraceTransaction(ctx context.Context, s *Session) {
+	if r.Traces() {
+		r.traceTransaction(ctx, s, false)
+	}
+}
+
+// TransactionEnded tells the tracer, once, that the transaction was committed or aborted.
+func (r *Runner) TransactionEnded(s *Session, commit bool, err error) {
+	t := &s.transaction.traced
+	if !r.Traces() || t.ctx == nil || t.ended {
+		return
+	}
+	t.ended = true
+	if ended := r.cfg.Tracer.TransactionEnded; ended != nil {
+		defer r.cfg.Cluster.Listening().Add(-1)
+		ended(t.ctx, commit, err)
+	}
+}

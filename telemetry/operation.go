@@ -1,0 +1,27 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+)
+
+// System is the kind of database, by its name in the conventions of OpenTelemetry (db.system.name).
+type System string
+
+// The kinds of database that Holdfast has clients for.
+const (
+	MongoDB   System = "mongodb"
+	Couchbase System = "couchbase"
+)
+
+// Operation is what the application called.
+type Operation struct {
+	System System
+	// Name is the operation's name as the specification of the database's drivers has it, for example "find" or "createCollection".
+	Name string
+	// Namespace is the database, or the bucket. Collection is empty if the operation is about none.
+	Namespace, Collection string
+	Began                 time.Time
+	// Transaction is the context that TransactionBegan returned for the operation's transaction; nil if the operation is in none.
+	Transaction context.Context //nolint:containedctx // it carries what the tracer put there
+}
