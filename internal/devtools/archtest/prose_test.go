@@ -16,7 +16,7 @@ func TestTheProseTestsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exist := tests(t, "../../../mongo", "../../../internal/mongo")
+	exist := tests(t, "../../../mongo", "../../../internal/mongo", "../../../plugin")
 	rows, named := 0, 0
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")

@@ -1,0 +1,109 @@
+package holdfastotel
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/holdfast-db/holdfast/telemetry"
+)
+
+var systemMongoDB = attribute.String("db.system.name", string(telemetry.MongoDB))
+
+// summary is the text that names what is done, and to what: "find shop.orders", or "listDatabases admin".
+func summary(name, namespace, collection string) string {
+	if collection == "" {
+		return name + " " + namespace
+	}
+	return name + " " + namespace + "." + collection
+}
+
+func ofOperation(o *telemetry.Operation, name string) []attribute.KeyValue {
+	return append(ofNamespace(o.System, o.Namespace, o.Collection),
+		attribute.String("db.operation.name", o.Name), attribute.String("db.operation.summary", name))
+}
+
+func ofNamespace(system telemetry.System, namespace, collection string) []attribute.KeyValue {
+	list := append(make([]attribute.KeyValue, 0, 16), attribute.String("db.system.name", string(system)), attribute.String("db.namespace", namespace))
+	if collection != "" {
+		list = append(list, attribute.String("db.collection.name", collection))
+	}
+	return list
+}
+
+func ofAttempt(a *telemetry.Attempt, maxLength int) []attribute.KeyValue {
+	list := append(ofNamespace(a.Operation.System, a.Namespace, a.Collection),
+		attribute.String("db.operation.name", a.Operation.Name), attribute.String("db.command.name", a.Name),
+		attribute.String("db.query.summary", summary(a.Name, a.Namespace, a.Collection)),
+		attribute.Int64("db.mongodb.driver_connection_id", a.Connection.ID))
+	list = append(list, ofAddress(a.Connection.Address)...)
+	if id := a.Connection.ServerID; id != nil {
+		list = append(list, attribute.Int64("db.mongodb.server_connection_id", *id))
+	}
+	if a.Cursor != 0 {
+		list = append(list, cursorID(a.Cursor))
+	}
+	if len(a.Session) > 0 {
+		list = append(list, attribute.String("db.mongodb.lsid", sessionText(a.Session)))
+	}
+	if a.TransactionNumber != 0 {
+		list = append(list, attribute.Int64("db.mongodb.txn_number", a.TransactionNumber))
+	}
+	if maxLength > 0 {
+		list = append(list, attribute.String("db.query.text", queryText(a.Command(), maxLength)))
+	}
+	return list
+}
+
+// ofAddress are the attributes of a server's "host:port", or of the path of a Unix domain socket.
+func ofAddress(address string) []attribute.KeyValue {
+	host, text, err := net.SplitHostPort(address)
+	port, wrong := strconv.ParseInt(text, 10, 64)
+	if err != nil || wrong != nil {
+		return []attribute.KeyValue{attribute.String("server.address", address), attribute.String("network.transport", "unix")}
+	}
+	return []attribute.KeyValue{
+		attribute.String("server.address", host), attribute.Int64("server.port", port), attribute.String("network.transport", "tcp"),
+	}
+}
+
+func cursorID(id int64) attribute.KeyValue { return attribute.Int64("db.mongodb.cursor_id", id) }
+
+// sessionText is the UUID of a session as text.
+func sessionText(id []byte) string {
+	if len(id) != 16 {
+		return hex.EncodeToString(id)
+	}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// statusCode is the code of a server's error as text, empty for none.
+func statusCode(code int32) string {
+	if code == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(code))
+}
+
+func responseStatus(code string) attribute.KeyValue {
+	return attribute.String("db.response.status_code", code)
+}
+
+// errorType is the code of the server's error or, without one, the type of the error in Go.
+func errorType(err error, code string) attribute.KeyValue {
+	if code == "" {
+		code = fmt.Sprintf("%T", err)
+	}
+	return attribute.String("error.type", code)
+}
+
+func exception(err error) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("exception.message", err.Error()), attribute.String("exception.type", fmt.Sprintf("%T", err)),
+		attribute.String("exception.stacktrace", string(debug.Stack())),
+	}
+}

@@ -1,0 +1,116 @@
+package holdfastotel
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/holdfast-db/holdfast/telemetry"
+)
+
+// spans makes the spans of clients. It is safe for concurrent use.
+type spans struct {
+	tracer    trace.Tracer
+	maxLength int // of a command's text; 0 for none
+}
+
+// The spans are found by keys of their own: what is the current span of a context may be the span of another tracer.
+type (
+	operationKey   struct{}
+	attemptKey     struct{}
+	transactionKey struct{}
+)
+
+// operation is the span of an operation. One goroutine at a time uses it.
+type operation struct {
+	trace.Span
+	answered bool // the latest attempt ended with an error of the server, which its own span has
+}
+
+var kindClient = trace.WithSpanKind(trace.SpanKindClient)
+
+func (s *spans) operationBegan(ctx context.Context, o *telemetry.Operation) context.Context {
+	parent := ctx
+	if o.Transaction != nil {
+		if t, ok := o.Transaction.Value(transactionKey{}).(trace.Span); ok {
+			parent = trace.ContextWithSpan(ctx, t)
+		}
+	}
+	name := summary(o.Name, o.Namespace, o.Collection)
+	made, span := s.tracer.Start(parent, name, kindClient, trace.WithTimestamp(o.Began), trace.WithAttributes(ofOperation(o, name)...))
+	return context.WithValue(made, operationKey{}, &operation{Span: span})
+}
+
+func (s *spans) operationEnded(ctx context.Context, _ *telemetry.Operation, err error) {
+	o, ok := ctx.Value(operationKey{}).(*operation)
+	if !ok {
+		return
+	}
+	if err != nil {
+		fail(o.Span, err, "")
+		if !o.answered {
+			o.SetAttributes(exception(err)...)
+		}
+	}
+	o.End()
+}
+
+func (s *spans) attemptBegan(ctx context.Context, a *telemetry.Attempt) context.Context {
+	o, ok := ctx.Value(operationKey{}).(*operation)
+	if !ok || a.Sensitive {
+		return ctx
+	}
+	o.answered = false
+	parent := trace.ContextWithSpan(ctx, o.Span)
+	made, span := s.tracer.Start(parent, a.Name, kindClient, trace.WithTimestamp(a.Began))
+	if span.IsRecording() {
+		span.SetAttributes(ofAttempt(a, s.maxLength)...)
+	}
+	return context.WithValue(made, attemptKey{}, span)
+}
+
+func (s *spans) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telemetry.Result) {
+	span, ok := ctx.Value(attemptKey{}).(trace.Span)
+	if !ok {
+		return
+	}
+	if id := r.Cursor; id != 0 && a.Cursor == 0 {
+		span.SetAttributes(cursorID(id))
+	}
+	if r.Err != nil {
+		code := statusCode(r.Code)
+		fail(span, r.Err, code)
+		span.SetAttributes(exception(r.Err)...)
+		if code != "" {
+			span.SetAttributes(responseStatus(code))
+		}
+		if o, ok := ctx.Value(operationKey{}).(*operation); ok {
+			o.answered = r.Code != 0
+		}
+	}
+	span.End(trace.WithTimestamp(a.Began.Add(r.Took)))
+}
+
+func (s *spans) transactionBegan(ctx context.Context, started time.Time) context.Context {
+	made, span := s.tracer.Start(ctx, "transaction", kindClient, trace.WithTimestamp(started), trace.WithAttributes(systemMongoDB))
+	return context.WithValue(made, transactionKey{}, span)
+}
+
+func (s *spans) transactionEnded(ctx context.Context, _ bool, err error) {
+	span, ok := ctx.Value(transactionKey{}).(trace.Span)
+	if !ok {
+		return
+	}
+	if err != nil {
+		fail(span, err, "")
+	}
+	span.End()
+}
+
+// fail gives a span the state of what failed. Code is that of the server's error, empty if there is none.
+func fail(span trace.Span, err error, code string) {
+	span.SetStatus(codes.Error, err.Error())
+	span.SetAttributes(errorType(err, code))
+}
