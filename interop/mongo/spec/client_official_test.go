@@ -2,6 +2,8 @@
 
 package spec
 
+import "github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
+
 // The client under test is the official driver, by the runner's bind_official.go. It lacks nothing.
 const (
 	clientName  = "official"
@@ -14,6 +16,9 @@ const leastOperations = 46
 
 // versions are those that a case is run on where its file admits them. The official client refuses older ones.
 var versions = []string{"7.0.25", "8.0.15", "9.0", "6.0.26", "5.0.31", "4.4.29", "4.4.13"}
+
+// tracing is nil: nothing can trace the client from inside.
+var tracing unified.Tracing
 
 // passed are the suites of which some cases pass: all.
 var passed = suites

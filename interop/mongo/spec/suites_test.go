@@ -21,7 +21,7 @@ import (
 var suites = []string{
 	"auth/tests/unified", "causal-consistency", "change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
 	"command-logging-and-monitoring", "connection-monitoring-and-pooling/tests/logging", "crud", "gridfs", "index-management",
-	"load-balancers/tests", "mongodb-handshake",
+	"load-balancers/tests", "mongodb-handshake", "open-telemetry",
 	"read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
 	"server-discovery-and-monitoring/tests/unified", "server-selection/tests/logging", "sessions", "transactions",
 	"transactions-convenient-api", "unified-test-format/tests/valid-pass", "versioned-api",
@@ -55,7 +55,7 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		r := unified.Runner{Deployment: start(t, facts), SetInternal: setInternal, Settle: synctest.Wait}
+		r := unified.Runner{Deployment: start(t, facts), SetInternal: setInternal, Tracing: tracing, Settle: synctest.Wait}
 		err = r.Run(t.Context(), f, c)
 	})
 	return err

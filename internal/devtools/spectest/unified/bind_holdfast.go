@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 type (
@@ -74,6 +75,11 @@ func mongoMissing(err error) string {
 		return ""
 	}
 	return cmp.Or(groups[1:]...)
+}
+
+// mongoOpen connects a client that is traced.
+var mongoOpen = func(uri string, tracer *telemetry.Tracer, opts *options.ClientOptions) (*mongoClient, error) {
+	return mongo.Open(uri, mongo.Config{Tracer: tracer}, opts)
 }
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {

@@ -3,10 +3,13 @@
 package unified
 
 import (
+	"errors"
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 type (
@@ -58,6 +61,11 @@ var (
 
 // mongoMissing returns the name of the missing method or option that err is about. The official client lacks none.
 func mongoMissing(error) string { return "" }
+
+// mongoOpen returns an error: nothing can trace the official client from inside.
+var mongoOpen = func(string, *telemetry.Tracer, *options.ClientOptions) (*mongoClient, error) {
+	return nil, errors.New("the client cannot be traced")
+}
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
 	c.AppendDriverInfo(info)

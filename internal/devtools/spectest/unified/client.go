@@ -38,10 +38,11 @@ type serverAPI struct {
 type clientEntity struct {
 	*mongoClient
 	recorder *recorder
+	spans    func() []Span // nil if it is not traced
 }
 
 func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity, error) {
-	opts, err := c.runner.clientOptions(d)
+	uri, opts, err := c.runner.clientOptions(d)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,16 @@ func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity,
 	if err := e.recorder.attachLog(opts, d.ObserveLogMessages); err != nil {
 		return nil, err
 	}
-	if e.mongoClient, err = mongoConnect(opts); err != nil {
+	tracer, err := c.traced(e, d)
+	if err != nil {
+		return nil, err
+	}
+	if tracer == nil {
+		e.mongoClient, err = mongoConnect(opts)
+	} else {
+		e.mongoClient, err = mongoOpen(uri, tracer, opts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if d.AwaitMinPoolSizeMS > 0 {
@@ -71,12 +81,10 @@ func (c *run) readsServerEvents(d *clientDescription) bool {
 	return d.AwaitMinPoolSizeMS > 0 || slices.ContainsFunc(d.ObserveEvents, observed) || slices.ContainsFunc(c.test.Operations, records)
 }
 
-func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, error) {
-	switch {
-	case d.AutoEncryptOpts.Type != 0:
-		return nil, errors.New("autoEncryptOpts is not supported by this runner")
-	case d.ObserveTracingMessages.Type != 0:
-		return nil, errors.New("observeTracingMessages is not supported by this runner")
+// clientOptions returns the connection string of a client, and its options. Those of a client that is traced lack what the string says.
+func (r *Runner) clientOptions(d *clientDescription) (string, *options.ClientOptions, error) {
+	if d.AutoEncryptOpts.Type != 0 {
+		return "", nil, errors.New("autoEncryptOpts is not supported by this runner")
 	}
 	base := r.Deployment.URI()
 	if d.UseMultipleMongoses != nil && !*d.UseMultipleMongoses {
@@ -84,9 +92,12 @@ func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, er
 	}
 	uri, err := withURIOptions(base, d.URIOptions)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	opts := options.Client().ApplyURI(uri)
+	opts := options.Client()
+	if d.ObserveTracingMessages.Type == 0 {
+		opts.ApplyURI(uri)
+	}
 	if mode, ok := d.URIOptions.Lookup("serverMonitoringMode").StringValueOK(); ok {
 		opts.SetServerMonitoringMode(mode) // the official client does not apply that of a connection string
 	}
@@ -96,7 +107,7 @@ func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, er
 		api.Strict, api.DeprecationErrors = d.ServerAPI.Strict, d.ServerAPI.DeprecationErrors
 		opts.SetServerAPIOptions(api)
 	}
-	return opts, opts.Validate()
+	return uri, opts, opts.Validate()
 }
 
 // withURIOptions overrides the options of a connection string.

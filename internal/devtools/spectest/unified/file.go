@@ -20,14 +20,14 @@ type File struct {
 
 // Test is one case of a file.
 type Test struct {
-	Description           string           `bson:"description"`
-	RunOnRequirements     []requirement    `bson:"runOnRequirements"`
-	SkipReason            string           `bson:"skipReason"`
-	Operations            []bson.Raw       `bson:"operations"`
-	ExpectEvents          []expectedEvents `bson:"expectEvents"`
-	ExpectLogMessages     []expectedLogs   `bson:"expectLogMessages"`
-	ExpectTracingMessages bson.RawValue    `bson:"expectTracingMessages"`
-	Outcome               []collectionData `bson:"outcome"`
+	Description           string            `bson:"description"`
+	RunOnRequirements     []requirement     `bson:"runOnRequirements"`
+	SkipReason            string            `bson:"skipReason"`
+	Operations            []bson.Raw        `bson:"operations"`
+	ExpectEvents          []expectedEvents  `bson:"expectEvents"`
+	ExpectLogMessages     []expectedLogs    `bson:"expectLogMessages"`
+	ExpectTracingMessages []expectedTracing `bson:"expectTracingMessages"`
+	Outcome               []collectionData  `bson:"outcome"`
 }
 
 type collectionData struct {

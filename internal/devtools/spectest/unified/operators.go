@@ -131,7 +131,19 @@ func (m *matcher) matchLsid(operand, actual bson.RawValue) error {
 	if err != nil {
 		return fmt.Errorf("$$sessionLsid: %w", err)
 	}
+	if text, ok := actual.StringValueOK(); ok { // an attribute of a span: the UUID
+		if want := uuidText(s.ID()); text != want {
+			return fmt.Errorf("want the session %s, got %s", want, text)
+		}
+		return nil
+	}
 	return m.match(documentValue(s.ID()), actual, false)
+}
+
+// uuidText returns the UUID of a session's id as text.
+func uuidText(id bson.Raw) string {
+	_, b := id.Lookup("id").Binary()
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 func documentValue(doc bson.Raw) bson.RawValue {

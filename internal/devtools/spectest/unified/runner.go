@@ -16,6 +16,8 @@ type Runner struct {
 
 	// SetInternal sets an option that a client's public builders do not have, and reports whether it knows it. It may be nil.
 	SetInternal func(builder any, name string, v bson.RawValue) (bool, error)
+	// Tracing traces a client. Nil means that cases about traces are not run.
+	Tracing Tracing
 	// Settle waits until the clients have delivered the events of what has happened. Nil means that the runner does not wait.
 	Settle func()
 }
@@ -74,7 +76,7 @@ func (r *Runner) admit(f *File, t *Test) error {
 	if err := r.Deployment.Facts().Admit(f, t); err != nil {
 		return err
 	}
-	if t.ExpectTracingMessages.Type != 0 {
+	if t.ExpectTracingMessages != nil && r.Tracing == nil {
 		return refuse("expectTracingMessages is not supported by this runner")
 	}
 	return nil
@@ -107,6 +109,9 @@ func (c *run) execute(ctx context.Context) (err error) {
 	}
 	if err := c.checkLogs(); err != nil {
 		return fmt.Errorf("expectLogMessages: %w", err)
+	}
+	if err := c.checkSpans(); err != nil {
+		return fmt.Errorf("expectTracingMessages: %w", err)
 	}
 	if err := c.checkOutcome(ctx); err != nil {
 		return fmt.Errorf("outcome: %w", err)
