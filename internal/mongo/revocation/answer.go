@@ -45,6 +45,12 @@ func (e *datesError) Error() string {
 		e.from.UTC().Format(time.RFC3339), e.until.UTC().Format(time.RFC3339), e.now.UTC().Format(time.RFC3339))
 }
 
+// isOfAnotherTime reports whether an answer does not count only because of the time: its own, or that of the certificate that has signed it.
+func isOfAnotherTime(err error) bool {
+	var dates *datesError
+	return errors.As(err, &dates) || errors.Is(err, errSignersDates)
+}
+
 // read returns what an OCSP response says about the certificate, or why it does not count (RFC 6960, 3.2).
 func (c *certificate) read(der []byte, now time.Time) (answer, error) {
 	r, err := ocsp.ParseResponseForCert(der, c.leaf, nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -66,11 +65,10 @@ func (c *Checker) find(ctx context.Context, about *certificate, state *tls.Conne
 	}
 	if len(state.OCSPResponse) > 0 {
 		a, err := about.read(state.OCSPResponse, clock())
-		var old *datesError
 		switch {
 		case err == nil && a.isConclusive():
 			return c.learn(id, a, clock()), nil
-		case err != nil && state.DidResume && errors.As(err, &old):
+		case err != nil && state.DidResume && isOfAnotherTime(err):
 			// The session has kept the answer; the server could not staple a newer one.
 		case err != nil:
 			return unknown, fmt.Errorf("is shown with a stapled OCSP answer that is invalid: %w", err)
@@ -89,7 +87,7 @@ func (c *Checker) find(ctx context.Context, about *certificate, state *tls.Conne
 	return c.learn(id, a, clock()), nil
 }
 
-// learn adds an answer to the cache, and returns the one that counts: the newest, but never a good one if the other says revoked.
+// learn adds an answer to the cache, and returns the one that counts: the newest, but an answer that says revoked counts when it comes.
 func (c *Checker) learn(id certID, a answer, now time.Time) answer {
 	newest := c.cache.put(id, a, now)
 	if a.status == ocsp.Revoked {

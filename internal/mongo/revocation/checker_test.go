@@ -1,10 +1,17 @@
 package revocation
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/crypto/ocsp"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
@@ -139,4 +146,36 @@ func TestAResumedSession(t *testing.T) {
 	state := w.shown()
 	state.DidResume = true
 	w.checkState(t.Context(), state, errOtherSigner.Error(), 0)
+}
+
+// Neither is it the server's fault that the certificate has expired that signed the answer: those of responders may be valid for a day.
+func TestAResumedSessionWhoseSignerHasExpired(t *testing.T) {
+	for _, lasts := range []time.Duration{time.Minute, 2 * time.Hour} { // the answer itself
+		synctest.Test(t, func(t *testing.T) {
+			issuer := made(t, "issuer", nil, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(24 * time.Hour) })
+			leaf := made(t, "leaf", issuer, nil)
+			delegate := made(t, "delegate", issuer, func(c *x509.Certificate) {
+				c.IsCA, c.ExtKeyUsage, c.NotAfter = false, []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning}, time.Now().Add(time.Minute)
+			})
+			state := tls.ConnectionState{VerifiedChains: []certs{{leaf.Certificate, issuer.Certificate}}, DidResume: true}
+			state.OCSPResponse = says(t, leaf, issuer, delegate, func(r *ocsp.Response) {
+				r.Status, r.Certificate, r.NextUpdate = ocsp.Good, delegate.Certificate, time.Now().Add(lasts)
+			})
+			<-time.After(time.Minute + time.Second)
+			checker := New(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return reply(503, http.NoBody) })}, false)
+			if err := checker.Check(t.Context(), state, time.Now); err != nil {
+				t.Errorf("nobody knows: %v", err)
+			}
+			checker.client.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+				return reply(200, bytes.NewReader(says(t, leaf, issuer, issuer, nil)))
+			})
+			if err := checker.Check(t.Context(), state, time.Now); err == nil || !strings.Contains(err.Error(), "is revoked") {
+				t.Errorf("the responder says that it is revoked: %v", err)
+			}
+			state.DidResume = false
+			if err := checker.Check(t.Context(), state, time.Now); err == nil || strings.Contains(err.Error(), "is revoked") {
+				t.Errorf("a new handshake: %v", err)
+			}
+		})
+	}
 }
