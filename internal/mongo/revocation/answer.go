@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 	"time"
@@ -41,8 +40,11 @@ func (a *answer) holds(now time.Time) bool {
 type datesError struct{ from, until, now time.Time }
 
 func (e *datesError) Error() string {
-	return fmt.Sprintf("the answer is valid from %s to %s, and it is %s",
-		e.from.UTC().Format(time.RFC3339), e.until.UTC().Format(time.RFC3339), e.now.UTC().Format(time.RFC3339))
+	text := "the answer is valid from " + e.from.UTC().Format(time.RFC3339)
+	if !e.until.IsZero() {
+		text += " to " + e.until.UTC().Format(time.RFC3339)
+	}
+	return text + ", and it is " + e.now.UTC().Format(time.RFC3339)
 }
 
 // isOfAnotherTime reports whether an answer does not count only because of the time: its own, or that of the certificate that has signed it.

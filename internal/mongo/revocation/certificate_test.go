@@ -243,6 +243,22 @@ func TestTheTLSFeatureExtension(t *testing.T) {
 	}
 }
 
+// Source: RFC 6960, 3.2. An answer may have no end.
+func TestTheTextsOfDates(t *testing.T) {
+	for _, c := range []struct {
+		until time.Time
+		want  string
+	}{
+		{at(1), "the answer is valid from 2000-01-01T00:00:00Z to 2000-01-01T00:01:00Z, and it is 2000-01-01T00:02:00Z"},
+		{time.Time{}, "the answer is valid from 2000-01-01T00:00:00Z, and it is 2000-01-01T00:02:00Z"},
+	} {
+		local := time.FixedZone("", 3600)
+		if got := (&datesError{at(0).In(local), c.until, at(2).In(local)}).Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestTheTextsOfReasons(t *testing.T) {
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
 	for reason, want := range map[int]string{
