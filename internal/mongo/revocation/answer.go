@@ -36,6 +36,15 @@ func (a *answer) holds(now time.Time) bool {
 	return !now.Before(a.from) && (a.until.IsZero() || now.Before(a.until))
 }
 
+// isNewer reports whether an answer is newer than another. Without an end it is so if it does not begin before the other: there may be newer
+// information at any time (RFC 6960, 2.4), but a server may staple an old answer again.
+func (a *answer) isNewer(than *answer) bool {
+	if a.until.IsZero() {
+		return !a.from.Before(than.from)
+	}
+	return a.until.After(than.until)
+}
+
 // datesError is the error of an answer that does not hold now.
 type datesError struct{ from, until, now time.Time }
 

@@ -26,13 +26,12 @@ func (c *cache) get(id certID, now time.Time) (answer, bool) {
 	return a, ok
 }
 
-// put adds a conclusive answer that holds now, and returns the newest one: of two answers it is the one with the later end. An answer without
-// an end is not kept, and no older one beside it: there may be newer information at any time (RFC 6960, 2.4).
+// put adds a conclusive answer that holds now, and returns the newest one. An answer without an end is not kept, and no older one beside it.
 func (c *cache) put(id certID, a answer, now time.Time) answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	older, ok := c.answers[id]
-	if ok && older.holds(now) && !a.until.IsZero() && !a.until.After(older.until) {
+	if ok && older.holds(now) && !a.isNewer(&older) {
 		return older
 	}
 	delete(c.answers, id)

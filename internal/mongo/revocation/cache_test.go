@@ -93,6 +93,7 @@ func TestTwoCertificatesHaveTwoAnswers(t *testing.T) {
 func at(minute int) time.Time { return time.Date(2000, 1, 1, 0, minute, 0, 0, time.UTC) }
 
 func TestWhatACacheKeeps(t *testing.T) {
+	earlier := at(0).Add(-time.Second)
 	until := func(minute, status int) answer {
 		a := answer{status: status, from: at(0)}
 		if minute > 0 {
@@ -112,6 +113,7 @@ func TestWhatACacheKeeps(t *testing.T) {
 		{"neither does the same end", until(10, ocsp.Good), until(10, ocsp.Revoked), 1, until(10, ocsp.Good), true},
 		{"what has expired does not count", until(3, ocsp.Good), until(9, ocsp.Good), 3, until(9, ocsp.Good), true},
 		{"an answer without an end removes it", until(10, ocsp.Good), until(0, ocsp.Good), 1, until(0, ocsp.Good), false},
+		{"unless it began earlier", until(10, ocsp.Revoked), answer{status: ocsp.Good, from: earlier}, 1, until(10, ocsp.Revoked), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var store cache
