@@ -47,7 +47,8 @@ type certID struct {
 
 // request returns an OCSP request for the certificate, and its CertID.
 func (c *certificate) request(algorithm crypto.Hash) (der []byte, id certID, err error) {
-	if der, err = ocsp.CreateRequest(c.leaf, c.issuer, &ocsp.RequestOptions{Hash: algorithm}); err != nil {
+	naming(func() { der, err = ocsp.CreateRequest(c.leaf, c.issuer, &ocsp.RequestOptions{Hash: algorithm}) })
+	if err != nil {
 		return nil, certID{}, err
 	}
 	r, err := ocsp.ParseRequest(der)

@@ -50,7 +50,7 @@ func (c *Checker) ask(ctx context.Context, about *certificate, clock func() time
 	}
 }
 
-// askOne asks one responder. The application's HTTP client and clock may panic, and so does SHA-1 where the process forbids it (FIPS 140).
+// askOne asks one responder. The application's HTTP client and clock may panic.
 func (c *Checker) askOne(ctx context.Context, url string, about *certificate, clock func() time.Time) (a answer, err error) {
 	defer panicked.Recovered("the request to an OCSP responder", &err)
 	request, _, err := about.request(crypto.SHA1)
