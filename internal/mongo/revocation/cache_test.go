@@ -51,6 +51,15 @@ func TestAStapledAnswerIsKept(t *testing.T) {
 	})
 }
 
+// Source: OCSP Support, "Suggested OCSP Behavior", step 4.
+func TestAStapledAnswerThatKnowsNothingLeadsToTheCache(t *testing.T) {
+	w := newWorld(t, testserver.OCSPSettings{Staple: true})
+	w.responder.Set(revoked, silence) // nothing is stapled
+	w.check("is revoked", 1)
+	w.responder.Set(good, unknown)
+	w.check("is revoked", 1)
+}
+
 // A server that staples an older good answer does not hide that a newer one says revoked.
 func TestAnOlderStapledAnswerIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,6 +123,7 @@ func TestWhatACacheKeeps(t *testing.T) {
 		{"what has expired does not count", until(3, ocsp.Good), until(9, ocsp.Good), 3, until(9, ocsp.Good), true},
 		{"an answer without an end removes it", until(10, ocsp.Good), until(0, ocsp.Good), 1, until(0, ocsp.Good), false},
 		{"unless it began earlier", until(10, ocsp.Revoked), answer{status: ocsp.Good, from: earlier}, 1, until(10, ocsp.Revoked), true},
+		{"and the other has not expired", until(3, ocsp.Revoked), answer{status: ocsp.Good, from: earlier}, 3, answer{status: ocsp.Good, from: earlier}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var store cache

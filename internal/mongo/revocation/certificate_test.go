@@ -6,9 +6,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"math/big"
 	"net/http"
@@ -191,6 +193,106 @@ func TestWhichAnswersCount(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Source: RFC 5280, 4.1.2.5: the dates of a certificate are inclusive.
+func TestTheFirstAndTheLastMomentOfASigner(t *testing.T) {
+	issuer := made(t, "issuer", nil, nil)
+	leaf := made(t, "leaf", issuer, nil)
+	signer := made(t, "delegate", issuer, func(c *x509.Certificate) {
+		c.IsCA, c.ExtKeyUsage, c.NotBefore, c.NotAfter = false, []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning}, time.Now(), time.Now().Add(time.Minute)
+	})
+	der := says(t, leaf, issuer, signer, func(r *ocsp.Response) {
+		r.Certificate, r.ThisUpdate, r.NextUpdate = signer.Certificate, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	})
+	for _, c := range []struct {
+		now  time.Time
+		want error
+	}{
+		{signer.NotBefore.Add(-1), errSignersDates}, {signer.NotBefore, nil}, {signer.NotAfter, nil}, {signer.NotAfter.Add(1), errSignersDates},
+	} {
+		if _, err := (&certificate{leaf.Certificate, issuer.Certificate}).read(der, c.now); !errors.Is(err, c.want) {
+			t.Errorf("at %v: %v, want %v", c.now, err, c.want)
+		}
+	}
+}
+
+// The answer about a certificate is the one with its serial number, and the issuer is that of the same answer (RFC 6960, 4.2.1).
+func TestAResponseWithSeveralAnswers(t *testing.T) {
+	issuer, stranger := made(t, "issuer", nil, nil), made(t, "stranger", nil, nil)
+	numbered := func(serial int64) *pair {
+		return made(t, "leaf", issuer, func(c *x509.Certificate) { c.SerialNumber = big.NewInt(serial) })
+	}
+	lower, leaf, higher := numbered(1), numbered(2), numbered(3)
+	own := says(t, leaf, issuer, issuer, nil)
+	foreign := says(t, leaf, stranger, issuer, nil)
+	for _, c := range []struct {
+		name    string
+		answers [][]byte
+		want    error
+	}{
+		{"others of a stranger around it", [][]byte{says(t, higher, stranger, issuer, nil), says(t, lower, stranger, issuer, nil), own}, nil},
+		{"others of the issuer around a stranger's", [][]byte{says(t, higher, issuer, issuer, nil), says(t, lower, issuer, issuer, nil), foreign}, errOtherIssuer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := (&certificate{leaf.Certificate, issuer.Certificate}).read(joined(t, issuer, c.answers), time.Now())
+			if !errors.Is(err, c.want) || err == nil && a.status != ocsp.Revoked {
+				t.Errorf("%+v, %v; want %v", a, err, c.want)
+			}
+		})
+	}
+}
+
+// joined returns a response with the answers of several.
+func joined(t *testing.T, signer *pair, responses [][]byte) []byte {
+	t.Helper()
+	type signed struct {
+		Data struct {
+			Responder asn1.RawValue
+			Produced  time.Time `asn1:"generalized"`
+			Answers   []asn1.RawValue
+		}
+		Algorithm pkix.AlgorithmIdentifier
+		Signature asn1.BitString
+	}
+	type response struct {
+		Status asn1.Enumerated
+		Bytes  struct {
+			Type asn1.ObjectIdentifier
+			DER  []byte
+		} `asn1:"explicit,tag:0"`
+	}
+	var outer response
+	var whole signed
+	for i, der := range responses {
+		var one signed
+		if _, err := asn1.Unmarshal(der, &outer); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := asn1.Unmarshal(outer.Bytes.DER, &one); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			whole = one
+		} else {
+			whole.Data.Answers = append(whole.Data.Answers, one.Data.Answers...)
+		}
+	}
+	encoded := func(v any) []byte {
+		der, err := asn1.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return der
+	}
+	hash := sha256.Sum256(encoded(whole.Data))
+	signature, err := ecdsa.SignASN1(rand.Reader, signer.key, hash[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole.Signature = asn1.BitString{Bytes: signature, BitLength: 8 * len(signature)}
+	outer.Bytes.DER = encoded(whole)
+	return encoded(outer)
 }
 
 func TestAnAnswerWithoutAnEndCountsOnce(t *testing.T) {

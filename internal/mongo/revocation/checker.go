@@ -77,7 +77,7 @@ func (c *Checker) find(ctx context.Context, about *certificate, state *tls.Conne
 	if a, ok := c.cache.get(id, clock()); ok {
 		return a, nil
 	}
-	if c.stapledOnly || len(about.leaf.OCSPServer) == 0 {
+	if c.stapledOnly {
 		return unknown, nil
 	}
 	a, ok := c.ask(ctx, about, clock)

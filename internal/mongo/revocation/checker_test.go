@@ -146,6 +146,12 @@ func TestAResumedSession(t *testing.T) {
 	state := w.shown()
 	state.DidResume = true
 	w.checkState(t.Context(), state, errOtherSigner.Error(), 0)
+
+	// Another client, which checks nothing, may have put the session into a cache that both have.
+	w = newWorld(t, testserver.OCSPSettings{MustStaple: true})
+	state = w.shown()
+	state.DidResume = true
+	w.checkState(t.Context(), state, errNotStapled.Error(), 0)
 }
 
 // Neither is it the server's fault that the certificate has expired that signed the answer: those of responders may be valid for a day.

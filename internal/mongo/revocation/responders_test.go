@@ -8,8 +8,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -143,6 +146,14 @@ func (e *endless) Read(b []byte) (int, error) {
 
 func TestAResponderThatMisbehaves(t *testing.T) {
 	body := new(endless)
+	w := newWorld(t, testserver.OCSPSettings{})
+	saysRevoked := func() []byte {
+		der, err := w.responder.Response(revoked, w.shown().PeerCertificates[0].SerialNumber)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return der
+	}
 	for _, c := range []struct {
 		name  string
 		reply roundTrip
@@ -150,14 +161,26 @@ func TestAResponderThatMisbehaves(t *testing.T) {
 		{"endless", func(*http.Request) (*http.Response, error) { return reply(200, body) }},
 		{"not found", func(*http.Request) (*http.Response, error) { return reply(404, strings.NewReader("?")) }},
 		{"a panic", func(*http.Request) (*http.Response, error) { panic("mine") }},
+		{"Goexit", func(*http.Request) (*http.Response, error) { runtime.Goexit(); return nil, nil }},
+		{"an answer with an error's status", func(*http.Request) (*http.Response, error) { return reply(500, bytes.NewReader(saysRevoked())) }},
+		{"it closes the connection behind the answer", func(*http.Request) (*http.Response, error) {
+			return reply(200, io.MultiReader(bytes.NewReader(saysRevoked()), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		}},
+		{"it closes the connection in the answer", func(*http.Request) (*http.Response, error) {
+			return reply(200, bytes.NewReader(saysRevoked()[:100]))
+		}},
+		{"it refers to itself", func(r *http.Request) (*http.Response, error) {
+			found, err := reply(http.StatusTemporaryRedirect, bytes.NewReader(saysRevoked()))
+			found.Header.Set("Location", r.URL.String())
+			return found, err
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, testserver.OCSPSettings{})
-			w.checker.client = &http.Client{Transport: c.reply}
+			w.t, w.checker.client = t, &http.Client{Transport: c.reply}
 			w.check("", 0)
 		})
 	}
-	w := newWorld(t, testserver.OCSPSettings{})
+	w = newWorld(t, testserver.OCSPSettings{})
 	times := 0
 	clock := func() time.Time { // that of the application: the one look is the cache's, the other is at the answer
 		if times++; times > 1 {
@@ -192,5 +215,24 @@ func TestTheLengthOfAnAnswer(t *testing.T) {
 func TestWithoutAnHTTPClientThatOfPackageHTTPIsUsed(t *testing.T) {
 	if New(nil, true).client != http.DefaultClient {
 		t.Error("it is another one")
+	}
+}
+
+// Connections are made at the same time: those of a pool, and those of the monitors. Each may ask, and later ones need not.
+func TestManyConnectionsAtOnce(t *testing.T) {
+	for answer, want := range map[testserver.OCSPAnswer]string{good: "", revoked: "is revoked"} {
+		w := newWorld(t, testserver.OCSPSettings{})
+		w.responder.Set(answer, answer)
+		var all sync.WaitGroup
+		for range 20 {
+			state := w.shown()
+			all.Go(func() {
+				if err := w.checker.Check(t.Context(), state, time.Now); (err != nil) != (want != "") {
+					t.Errorf("%v; want %q", err, want)
+				}
+			})
+		}
+		all.Wait()
+		w.check(want, w.responder.Requests())
 	}
 }
