@@ -50,6 +50,7 @@ func TestAllRespondersAreAskedAtOnce(t *testing.T) {
 		{"one that lies does not count", "wrong broken late-revoked", "is revoked", time.Second},
 		{"the first counts", "good late-revoked", "", 0},
 		{"the first counts, revoked", "revoked late-good silent", "is revoked", 0},
+		{"two at the same moment", "deaf-good deaf-good deaf-good", "", time.Second},
 		{"none answers", "silent silent broken unknown", "", patience},
 		{"none is there", "", "", 0},
 	} {
@@ -59,16 +60,20 @@ func TestAllRespondersAreAskedAtOnce(t *testing.T) {
 				says := map[string]testserver.OCSPAnswer{"good": good, "revoked": revoked, "unknown": unknown, "wrong": testserver.OCSPWrongSigner}
 				w.checker.client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 					kind, late := strings.CutPrefix(r.URL.Host, "late-")
-					wait := time.Duration(0)
-					if late {
+					kind, deaf := strings.CutPrefix(kind, "deaf-") // it does not notice that it is interrupted
+					wait, interrupted := time.Duration(0), r.Context().Done()
+					if late || deaf {
 						wait = time.Second
+					}
+					if deaf {
+						interrupted = nil
 					}
 					if kind == "silent" {
 						wait = time.Hour
 					}
 					select {
 					case <-time.After(wait):
-					case <-r.Context().Done():
+					case <-interrupted:
 						return nil, context.Cause(r.Context())
 					}
 					a, known := says[kind]
@@ -108,7 +113,8 @@ func TestARequest(t *testing.T) {
 		} else {
 			r.Body = io.NopCloser(bytes.NewReader(der))
 		}
-		if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/ocsp-request" || !r.Close || r.ContentLength <= 0 {
+		if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/ocsp-request" ||
+			r.Header.Get("Accept") != "application/ocsp-response" || !r.Close || r.ContentLength <= 0 {
 			t.Errorf("the request is %v", r)
 		}
 		reply, err := transport.RoundTrip(r)
