@@ -131,6 +131,33 @@ func TestACertificateThatIsRevokedLater(t *testing.T) {
 	})
 }
 
+// Disconnect waits for no responder: the checks under way end with their connections, and leave no goroutine behind.
+func TestDisconnectEndsTheRevocationCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.OCSP(mongotest.OCSPOptions{}))
+		set.OCSPResponder().Answer(mongotest.OCSPSilence)
+		cfg, err := set.ClientTLS()
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := mongo.Connect(options.Client().ApplyURI(set.URI()).SetDialer(set.Dialer()).SetTLSConfig(cfg).
+			SetHTTPClient(set.OCSPResponder().HTTPClient()).SetMinPoolSize(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		monitors := set.OCSPResponder().Requests()
+		<-time.After(5 * time.Second)
+		if n := set.OCSPResponder().Requests(); monitors != 3 || n < 6 {
+			t.Errorf("%d requests of monitors, %d with those of pools", monitors, n)
+		}
+		began := time.Now()
+		if err := client.Disconnect(t.Context()); err != nil || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
 // The clock of the tls.Config decides which answers have expired.
 func TestTheClockOfTheRevocationCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
