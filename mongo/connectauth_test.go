@@ -74,6 +74,14 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 		{"a file that is not there", uri("tlsCAFile=nothing.pem"), "nothing.pem"},
 		{"tlsInsecure and tlsAllowInvalidHostnames", uri("tls=true&tlsInsecure=false&tlsAllowInvalidHostnames=true"), "tlsAllowInvalidHostnames"},
 		{"sslInsecure and tlsAllowInvalidCertificates", uri("sslInsecure=true&tlsAllowInvalidCertificates=true"), "tlsInsecure"},
+		{"tlsInsecure and tlsDisableOCSPEndpointCheck", uri("tlsInsecure=false&tlsDisableOCSPEndpointCheck=false"), "tlsDisableOCSPEndpointCheck"},
+		{"sslInsecure and tlsDisableCertificateRevocationCheck", uri("tlsDisableCertificateRevocationCheck=false&sslInsecure=false"), "tlsDisableCertificateRevocationCheck"},
+		{"tlsAllowInvalidCertificates and tlsDisableOCSPEndpointCheck", uri("tlsAllowInvalidCertificates=false&tlsDisableOCSPEndpointCheck=false"), "tlsDisableOCSPEndpointCheck"},
+		{
+			"tlsAllowInvalidCertificates and tlsDisableCertificateRevocationCheck",
+			uri("tlsAllowInvalidCertificates=false&tlsDisableCertificateRevocationCheck=false"), "tlsDisableCertificateRevocationCheck",
+		},
+		{"the two that disable checks of revocation", uri("tlsDisableOCSPEndpointCheck=false&tlsDisableCertificateRevocationCheck=false"), "cannot be used with"},
 		{"tlsAllowInvalidHostnames without a boolean", uri("tlsAllowInvalidHostnames=yes"), "true or false"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

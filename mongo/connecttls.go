@@ -26,18 +26,13 @@ var tlsOptions = []string{
 	"tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames", "tlsDisableOCSPEndpointCheck", "tlsDisableCertificateRevocationCheck",
 }
 
-// tlsConflicts are options that exclude each other, whatever their values (URI Options, "tlsInsecure", and the official
-// parser for the files).
+// tlsConflicts are options that exclude each other, whatever their values (URI Options, "tlsInsecure"). More such pairs, the official parser
+// refuses: those of tlsInsecure or of the files, and the two that disable.
 var tlsConflicts = [][2]string{
 	{"tlsInsecure", "tlsAllowInvalidCertificates"},
 	{"tlsInsecure", "tlsAllowInvalidHostnames"},
-	{"tlsInsecure", "tlsDisableOCSPEndpointCheck"},
-	{"tlsInsecure", "tlsDisableCertificateRevocationCheck"},
 	{"tlsAllowInvalidCertificates", "tlsDisableOCSPEndpointCheck"},
 	{"tlsAllowInvalidCertificates", "tlsDisableCertificateRevocationCheck"},
-	{"tlsDisableOCSPEndpointCheck", "tlsDisableCertificateRevocationCheck"},
-	{"tlsCertificateKeyFile", "tlsCertificateFile"},
-	{"tlsCertificateKeyFile", "tlsPrivateKeyFile"},
 }
 
 // tlsImplied are the options with which the official parser switches TLS on.
