@@ -107,6 +107,39 @@ func TestACallbackThatBlocks(t *testing.T) {
 	}
 }
 
+// An operation that waits for the renewal of its login ends with the client, whether the callback or the server is slow.
+func TestDisconnectEndsARenewal(t *testing.T) {
+	for name, slowServer := range map[string]bool{"in the callback": false, "on the connection": true} {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int64
+			withCallback(t, func(ctx context.Context, _ *options.OIDCArgs) (*options.OIDCCredential, error) {
+				if calls.Add(1) > 1 && !slowServer {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return good()
+			}, func(w *world) {
+				w.must(w.find())
+				w.script("find", refuse(391))
+				if slowServer {
+					w.set.Use("saslStart", mongotest.Times(1, mongotest.Fault{Delay: time.Hour}))
+				}
+				ended := make(chan error, 1)
+				began := time.Now()
+				go func() { ended <- w.coll.FindOne(context.Background(), d{}).Err() }()
+				<-time.After(time.Second)
+				stopped, stop := context.WithCancel(w.ctx)
+				stop()
+				w.must(w.client.Disconnect(stopped))
+				if err := <-ended; !errors.Is(err, mongo.ErrClientDisconnected) || time.Since(began) != time.Second {
+					t.Errorf("after %v: %v", time.Since(began), err)
+				}
+				w.freshClient()
+			})
+		})
+	}
+}
+
 // freshClient gives the world a client that it can disconnect.
 func (w *world) freshClient() {
 	w.Helper()
