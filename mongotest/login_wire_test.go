@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/xdg-go/scram"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongotest"
@@ -178,6 +179,43 @@ func TestTheMessagesOfMONGODBOIDC(t *testing.T) {
 			user := conn.ok(`{"connectionStatus": 1, "$db": "admin"}`).Lookup("authInfo", "authenticatedUsers", "0", "user")
 			if got, _ := user.StringValueOK(); (got == "ada") != (c.codes[len(c.codes)-1] == 0) {
 				t.Errorf("the connection is that of %q", got)
+			}
+		})
+	}
+}
+
+// Source: Driver Authentication, "SCRAM-SHA-1": the server wants an empty exchange at the end, unless the client has skipEmptyExchange.
+func TestTheEndOfAScramLogin(t *testing.T) {
+	rs := mongotest.RunStandaloneT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	for _, c := range []struct {
+		options, password string
+		ends              []string // of each exchange: whether it is the last one, or the code of its error
+	}{
+		{`{}`, "s3cret", []string{"false", "false", "true", "17"}},
+		{`{"skipEmptyExchange": false}`, "s3cret", []string{"false", "false", "true", "17"}},
+		{`{"skipEmptyExchange": true}`, "s3cret", []string{"false", "true", "17"}},
+		{`{}`, "wrong", []string{"false", "18", "17"}},
+	} {
+		t.Run(c.options+" "+c.password, func(t *testing.T) {
+			conn := dial(t, rs, 0)
+			conversation := must[*scram.Client](t)(scram.SHA256.NewClient("alice", c.password, "")).NewConversation()
+			command, answer := `{"saslStart": 1, "mechanism": "SCRAM-SHA-256", "options": `+c.options, ""
+			for i, want := range c.ends {
+				payload := "" // of the empty exchange
+				if i < 2 {
+					payload = must[string](t)(conversation.Step(answer))
+				}
+				reply := conn.run(command+`, "payload": {"$binary": {"base64": "%s", "subType": "00"}}, "$db": "admin"}`, base64.StdEncoding.EncodeToString([]byte(payload)))
+				command = `{"saslContinue": 1, "conversationId": 1`
+				got := fmt.Sprint(number(reply, "code"))
+				if done, ok := reply.Lookup("done").BooleanOK(); ok {
+					got = fmt.Sprint(done)
+				}
+				if got != want {
+					t.Errorf("exchange %d: %s, want %s: %v", i, got, want, reply)
+				}
+				_, data, _ := reply.Lookup("payload").BinaryOK()
+				answer = string(data)
 			}
 		})
 	}

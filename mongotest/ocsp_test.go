@@ -57,6 +57,10 @@ func TestACertificateThatIsRevoked(t *testing.T) {
 			r.Answer(mongotest.OCSPRevoked)
 			r.Staple(mongotest.OCSPGood)
 		}},
+		{name: "nothing is stapled, and the responder says revoked", options: mongotest.OCSPOptions{Staple: true}, set: func(r *mongotest.OCSPResponder) {
+			r.Answer(mongotest.OCSPRevoked)
+			r.Staple(mongotest.OCSPUnavailable)
+		}, want: "certificate is revoked", asked: true},
 		{name: "stapled, expired", options: mongotest.OCSPOptions{Staple: true}, set: answering(mongotest.OCSPExpired), want: "is before current time"},
 		{name: "stapled, not valid yet", options: mongotest.OCSPOptions{Staple: true}, set: answering(mongotest.OCSPNotYetValid), want: "is after current time"},
 		{name: "stapled, of another certificate", options: mongotest.OCSPOptions{Staple: true}, set: answering(mongotest.OCSPOtherCertificate), want: "no response matching"},
@@ -137,6 +141,31 @@ func TestCloseEndsASilentAnswer(t *testing.T) {
 		}
 	}
 	<-ended
+}
+
+// In memory too, where no connection is closed.
+func TestCloseEndsASilentAnswerInMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs := must[*mongotest.Deployment](t)(mongotest.RunStandalone(mongotest.InMemory(), mongotest.OCSP(mongotest.OCSPOptions{})))
+		rs.OCSPResponder().Answer(mongotest.OCSPSilence)
+		leaf := shownBy(t, rs).PeerCertificates[0]
+		ended := make(chan error, 1)
+		go func() {
+			reply, err := rs.OCSPResponder().HTTPClient().Post(leaf.OCSPServer[0], "application/ocsp-request", strings.NewReader("?"))
+			if err == nil {
+				err = reply.Body.Close()
+			}
+			ended <- err
+		}()
+		synctest.Wait()
+		if len(ended) > 0 || rs.OCSPResponder().Requests() != 1 {
+			t.Errorf("%d requests, ended %t", rs.OCSPResponder().Requests(), len(ended) > 0)
+		}
+		if err := rs.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
 }
 
 func TestWithoutOCSPThereIsNoResponder(t *testing.T) {

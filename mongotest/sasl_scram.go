@@ -44,7 +44,7 @@ func (d *scramDialogue) step(x *exec, payload []byte) error {
 		return nil
 	}
 	answer, err := d.conversation.Step(string(payload))
-	if err != nil || d.conversation.Done() && !d.conversation.Valid() {
+	if err != nil {
 		return errAuthentication
 	}
 	if !d.conversation.Done() {
