@@ -330,10 +330,31 @@ func TestARenewalThatIsInterruptedClosesTheConnection(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		remove()
+		for _, ev := range w.pool {
+			if ev.Type == event.ConnectionClosed && !errors.Is(ev.Error, context.Canceled) {
+				t.Errorf("the event of the closed connection has the error %v", ev.Error)
+			}
+		}
 		if w.closed() != 1 || unknown.Load() != before {
 			t.Errorf("%d connections were closed, the server became unknown %d times", w.closed(), unknown.Load()-before)
 		}
 		w.must(w.find())
 		i.wantCalls(t, 2)
+	})
+}
+
+// The option socketTimeoutMS limits each round trip of a renewal, as it does those of the first login.
+func TestARenewalHasTheSocketTimeout(t *testing.T) {
+	renewed(t, false, func(o *options.ClientOptions) {
+		o.ApplyURI(o.GetURI() + "&socketTimeoutMS=500&retryReads=false")
+	}, func(w *world, _ *issuer) {
+		w.script("find", refuse(391))
+		remove := w.set.Use("saslStart", mongotest.FaultOnce(mongotest.Fault{Delay: 1500 * time.Millisecond}))
+		defer remove()
+		began := time.Now()
+		const callbacks = 100 * time.Millisecond // between two calls
+		if err := w.find(); !mongo.IsNetworkError(err) || time.Since(began) != callbacks+500*time.Millisecond {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
 	})
 }
