@@ -30,7 +30,8 @@ type AuthCertRequest struct {
 }
 
 // Authenticator gives the client its credentials. It is asked for each new connection and each HTTP request, so it can change them;
-// [Cluster.SetAuthenticator] replaces it. It must be safe for concurrent use. A token of JWT wins over Credentials.
+// [Cluster.SetAuthenticator] replaces it. It must be safe for concurrent use. A token of JWT wins over Credentials. A panic, outside of
+// Connect and SetAuthenticator, is an error of what it was asked for, and so is an answer that comes later than that may take.
 type Authenticator interface {
 	// SupportsTLS reports whether the credentials may be used over TLS.
 	SupportsTLS() bool

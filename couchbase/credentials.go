@@ -1,7 +1,7 @@
 package couchbase
 
 import (
-	"crypto/tls"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -151,11 +151,6 @@ func (c *credentials) ask(a Authenticator, service ServiceType, endpoint string)
 	return answer, nil
 }
 
-// of returns the credential for an endpoint.
-func (c *credentials) of(service ServiceType, endpoint string) (credential, error) {
-	return c.ask(*c.current.Load(), service, endpoint)
-}
-
 // forKV returns a credential as connections to nodes take it.
 func (c *credentials) forKV(from *credential) kv.Credential {
 	k := kv.Credential{
@@ -177,17 +172,8 @@ func (c *credentials) login(first *credential) (*kv.Login, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w%w", invalid("%v", err), silent{err})
 	}
-	return login.AskedBy(func(address string) (kv.Credential, error) {
-		answer, err := c.of(ServiceTypeKeyValue, address)
+	return login.AskedBy(func(ctx context.Context, address string) (kv.Credential, error) {
+		answer, err := c.of(ctx, ServiceTypeKeyValue, address)
 		return c.forKV(&answer), err
 	}), nil
-}
-
-// certificate returns the client's certificate for a TLS handshake; without one, an empty one.
-func (c *credentials) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	certificate, err := (*c.current.Load()).Certificate(AuthCertRequest{Service: ServiceTypeKeyValue})
-	if err == nil && certificate == nil {
-		return &tls.Certificate{}, nil
-	}
-	return certificate, err
 }

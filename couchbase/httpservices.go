@@ -34,8 +34,8 @@ func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices
 	if s.cluster.KV.TLS != nil {
 		h.scheme = "https"
 	}
-	credential := func(service clustermap.Service, address string) (services.Credential, error) {
-		answer, err := s.credentials.of(serviceTypes[service], endpoint(h.scheme, address))
+	credential := func(ctx context.Context, service clustermap.Service, address string) (services.Credential, error) {
+		answer, err := s.credentials.of(ctx, serviceTypes[service], endpoint(h.scheme, address))
 		return services.Credential{Username: answer.pair.Username, Password: answer.pair.Password, Token: answer.token}, err
 	}
 	var err error

@@ -358,17 +358,10 @@ func TestANewPassword(t *testing.T) {
 // A new certificate is shown on the connections that are made afterwards.
 func TestANewCertificate(t *testing.T) {
 	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
-		certificateOf := func(user string) couchbase.CertificateAuthenticator {
-			config, err := server.ClientTLS(user)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return couchbase.CertificateAuthenticator{ClientCertificate: &config.Certificates[0]}
-		}
-		client := connectSecurely(t, server, certificateOf(server.Username()))
+		client := connectSecurely(t, server, certificateOf(t, server, server.Username()))
 		defer client.Close(nil)
 		use(t, client)
-		change(t, client, certificateOf("somebody"))
+		change(t, client, certificateOf(t, server, "somebody"))
 		if keyValue, _ := useAll(client); keyValue != nil {
 			t.Errorf("an open connection: %v", keyValue)
 		}
@@ -378,7 +371,7 @@ func TestANewCertificate(t *testing.T) {
 		if keyValue, http := useAll(client); keyValue == nil || !errors.Is(http, couchbase.ErrAuthenticationFailure) {
 			t.Errorf("new connections of somebody: key-value: %v; HTTP: %v", keyValue, http)
 		}
-		change(t, client, certificateOf(server.Username()))
+		change(t, client, certificateOf(t, server, server.Username()))
 		<-time.After(6 * time.Second) // until the idle connections to HTTP services are closed
 		use(t, client)
 	}, couchbasetest.TLS())

@@ -16,12 +16,14 @@ const (
 
 // LogInAgain logs the connection in with the token that [Config.Login] has now, beside the requests that are in flight: OAUTHBEARER has one
 // message, so it does not disturb them. It does nothing without a token, because the first of several messages would log the connection out.
-// wait limits the answer. The error is about the login: the caller closes the connection.
+// wait limits the question for the token, and the answer. The error is about the login: the caller closes the connection.
 func (c *Conn) LogInAgain(ctx context.Context, wait time.Duration) error {
 	if c.config.Login == nil {
 		return nil
 	}
-	l, err := c.config.Login.forConnection(c.address, c.config.TLS != nil)
+	asking, asked := context.WithTimeout(ctx, wait)
+	l, err := c.config.Login.forConnection(asking, c.address, c.config.TLS != nil)
+	asked()
 	if err != nil || l.credential.Token == "" {
 		return nil //nolint:nilerr // the login of this connection still holds; that of the next one fails with this error
 	}

@@ -146,7 +146,7 @@ func withRenewable(t *testing.T, first Credential, statuses map[string]memd.Stat
 		}
 		cfg := r.script.overTLS(t)
 		cfg.MaxQueue = 1
-		cfg.Login = login(t, first).AskedBy(func(string) (Credential, error) { return r.credential, r.err })
+		cfg.Login = login(t, first).AskedBy(func(context.Context, string) (Credential, error) { return r.credential, r.err })
 		var err error
 		if r.Conn, err = Connect(t.Context(), cfg, nodeAddress, ""); err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ type handshake struct {
 func (c *Conn) shake(ctx context.Context, bucket string) error {
 	stop := context.AfterFunc(ctx, func() { _ = c.nc.SetDeadline(past) })
 	h := &handshake{Conn: c, bucket: bucket}
-	err := h.run()
+	err := h.run(ctx)
 	if !stop() { // the context has ended
 		err = errors.Join(context.Cause(ctx), err)
 	}
@@ -44,11 +44,11 @@ func (c *Conn) shake(ctx context.Context, bucket string) error {
 }
 
 // run sends the first batch and goes on from its answers.
-func (h *handshake) run() error {
+func (h *handshake) run(ctx context.Context) error {
 	h.ask(memd.OpHello, memd.HelloKey(h.config.Agent, h.config.ClientID, h.id), memd.AppendFeatures(nil, h.config.Features...))
 	h.ask(memd.OpGetErrorMap, nil, errorMapVersion)
 	if h.config.Login != nil {
-		login, err := h.config.Login.forConnection(h.address, h.config.TLS != nil)
+		login, err := h.config.Login.forConnection(ctx, h.address, h.config.TLS != nil)
 		if err != nil {
 			return err
 		}

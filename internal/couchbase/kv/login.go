@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,9 +55,9 @@ type Login struct {
 	latest *Login // with the credential of the latest connection, if it was asked for
 }
 
-// AskCredential returns the credential for a connection to an address. It must be safe for concurrent use. A panic of it becomes an
-// error.
-type AskCredential func(address string) (Credential, error)
+// AskCredential returns the credential for a connection to an address. It must be safe for concurrent use, and return when the context
+// ends. A panic of it becomes an error.
+type AskCredential func(ctx context.Context, address string) (Credential, error)
 
 // NewLogin returns the login of a credential. The error names the field and the rule that it breaks.
 func NewLogin(c Credential) (*Login, error) {
@@ -84,11 +85,11 @@ func (l *Login) AskedBy(ask AskCredential) *Login {
 }
 
 // forConnection returns the login of a connection to an address, with or without TLS. The error matches [ErrBadCredentials].
-func (l *Login) forConnection(address string, secure bool) (*Login, error) {
+func (l *Login) forConnection(ctx context.Context, address string, secure bool) (*Login, error) {
 	if l.ask == nil {
 		return l, nil
 	}
-	c, err := l.askFor(address)
+	c, err := l.askFor(ctx, address)
 	if err != nil {
 		return nil, &noCredential{err}
 	}
@@ -108,9 +109,9 @@ func (l *Login) forConnection(address string, secure bool) (*Login, error) {
 	return changed, nil
 }
 
-func (l *Login) askFor(address string) (c Credential, err error) {
+func (l *Login) askFor(ctx context.Context, address string) (c Credential, err error) {
 	defer panicked.Recovered("the function that returns the credential", &err)
-	return l.ask(address)
+	return l.ask(ctx, address)
 }
 
 // noCredential is the error of a connection for which there is no credential.

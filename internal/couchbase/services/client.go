@@ -32,8 +32,8 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS, if set, protects all connections. The name that a certificate must have is the node's host, unless ServerName is set.
 	TLS *tls.Config
-	// Credential returns the credential for a node. Nil: none is sent.
-	Credential func(service clustermap.Service, address string) (Credential, error)
+	// Credential returns the credential for a node. It must not panic, and return when the context ends. Nil: none is sent.
+	Credential func(ctx context.Context, service clustermap.Service, address string) (Credential, error)
 	Agent      string // names the client in the User-Agent
 	Strategy   retry.Strategy
 	Observer   retry.Observer
@@ -62,7 +62,7 @@ func (c Credential) GoString() string { return c.String() }
 // Client sends requests to the services. It is safe for concurrent use.
 type Client struct {
 	nodes      Nodes
-	credential func(clustermap.Service, string) (Credential, error)
+	credential func(context.Context, clustermap.Service, string) (Credential, error)
 	agent      string
 	scheme     string
 	connect    *connector

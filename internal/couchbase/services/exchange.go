@@ -105,7 +105,7 @@ func (x *exchange) build(body []byte) (*http.Request, error) {
 	}
 	h.Header.Set("User-Agent", userAgent(x.client.agent, x.request.ID))
 	if x.client.credential != nil {
-		credential, err := x.client.credential(x.request.Service, x.address)
+		credential, err := x.client.credential(x.ctx, x.request.Service, x.address)
 		if err != nil {
 			return nil, &Answer{Kind: KindAuthenticationFailure, err: err}
 		}

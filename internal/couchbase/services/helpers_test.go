@@ -109,7 +109,7 @@ func (f *fakeCluster) client(t *testing.T, change ...func(*Config)) (*Client, *e
 	log := new(eventLog)
 	config := Config{
 		Nodes: f, Dial: f.dial, Strategy: retry.BestEffort(retry.BackoffOptions{}), Observer: log, Agent: "test",
-		Credential: func(clustermap.Service, string) (Credential, error) {
+		Credential: func(context.Context, clustermap.Service, string) (Credential, error) {
 			return Credential{Username: "user", Password: "secret-password"}, nil
 		},
 	}

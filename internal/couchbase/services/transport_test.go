@@ -59,7 +59,7 @@ func TestCredentials(t *testing.T) {
 				node := answers(status(401, "no"))
 				cluster.serve(t, "a:1", node)
 				c, _ := cluster.client(t, func(c *Config) {
-					c.Credential = func(s clustermap.Service, address string) (Credential, error) {
+					c.Credential = func(_ context.Context, s clustermap.Service, address string) (Credential, error) {
 						if s != clustermap.Query || address != "a:1" {
 							t.Errorf("asked for %v at %s", s, address)
 						}
@@ -79,7 +79,9 @@ func TestCredentials(t *testing.T) {
 			node := answers(status(200, oneRow))
 			cluster.serve(t, "a:1", node)
 			c, _ := cluster.client(t, func(c *Config) {
-				c.Credential = func(clustermap.Service, string) (Credential, error) { return Credential{}, io.ErrNoProgress }
+				c.Credential = func(context.Context, clustermap.Service, string) (Credential, error) {
+					return Credential{}, io.ErrNoProgress
+				}
 			})
 			defer c.Close()
 			_, err := stream(c, clustermap.Query, retry.ReadOnly)
