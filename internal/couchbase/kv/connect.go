@@ -31,7 +31,7 @@ func Connect(ctx context.Context, c *Config, address, bucket string) (*Conn, err
 	nc := raw
 	if c.TLS != nil {
 		if nc, err = secured(ctx, raw, c.TLS, address); err != nil {
-			_ = raw.Close()
+			_ = panicked.Conn(raw).Close()
 			return nil, &HandshakeError{Address: address, Err: err}
 		}
 	}
@@ -67,7 +67,7 @@ func secured(ctx context.Context, raw net.Conn, cfg *tls.Config, address string)
 			cfg.ServerName = host
 		}
 	}
-	secure := tls.Client(raw, cfg)
+	secure := tls.Client(panicked.Conn(raw), cfg) // a goroutine of the handshake closes the connection when the context ends
 	return secure, secure.HandshakeContext(ctx)
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
@@ -94,6 +96,22 @@ func TestAPanicWhileConnectingIsAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A handshake of TLS that takes too long closes the connection on a goroutine of its own, where a panic would end the process.
+func TestAPanicOfCloseDuringTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := &Config{TLS: &tls.Config{}, Dial: func(context.Context, string, string) (net.Conn, error) {
+			nc, peer := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, peer) }() // no answer
+			return &faulty{Conn: nc, end: true}, nil
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := Connect(ctx, cfg, nodeAddress, "b"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
 }
 
 type panics struct{}

@@ -3,8 +3,11 @@ package services
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/base/panicked"
 )
 
 // connector makes the connections of a client.
@@ -30,7 +33,7 @@ func (d *connector) connect(ctx context.Context, network, address string, secure
 	}
 	ctx, cancel := d.limited(ctx)
 	defer cancel()
-	raw, err := d.dial(ctx, network, address)
+	raw, err := d.raw(ctx, network, address)
 	if err == nil && secure != nil {
 		raw, err = secure(ctx, raw, address)
 	}
@@ -39,6 +42,20 @@ func (d *connector) connect(ctx context.Context, network, address string, secure
 		return nil, err
 	}
 	return &conn{Conn: raw, ended: d.open.leave}, nil
+}
+
+// raw dials. The application's dialer and its connections run on goroutines of net/http, where a panic would end the process: a panic
+// is an error.
+func (d *connector) raw(ctx context.Context, network, address string) (nc net.Conn, err error) {
+	defer panicked.Recovered("the dialer", &err)
+	nc, err = d.dial(ctx, network, address)
+	switch {
+	case err != nil:
+		return nil, err
+	case nc == nil:
+		return nil, errors.New("the dialer returned neither a connection nor an error")
+	}
+	return panicked.Conn(nc), nil
 }
 
 func (d *connector) plain(ctx context.Context, network, address string) (net.Conn, error) {

@@ -82,7 +82,7 @@ func certificateCheck(cfg *tls.Config, allowed Leniency) func(*tls.ConnectionSta
 
 // secured makes the TLS handshake on a new connection. It closes the connection if that fails.
 func secured(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
-	secure := tls.Client(nc, cfg)
+	secure := tls.Client(panicked.Conn(nc), cfg) // a goroutine of the handshake closes the connection when the context ends
 	if err := handshakeTLS(ctx, secure); err != nil {
 		closeQuietly(nc)
 		return nil, err
