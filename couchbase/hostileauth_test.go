@@ -3,7 +3,9 @@ package couchbase_test
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -154,4 +156,47 @@ func TestCloseDoesNotWaitForAnAuthenticator(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// An operation says what the authenticator has said, in its text and for errors.Is.
+func TestAnAuthenticatorThatHasNoToken(t *testing.T) {
+	withTokens(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		mine := errors.New("there is no file with a token")
+		a := failing{bearer("old"), new(atomic.Pointer[error])}
+		change(t, client, a)
+		a.err.Store(&mine)
+		use := func() map[string]error {
+			keyValue, http := useAll(client)
+			return map[string]error{"key-value": keyValue, "HTTP": http}
+		}
+		for node := range 2 {
+			restart(server, node)
+		}
+		for name, err := range use() {
+			if !errors.Is(err, mine) || !errors.Is(err, couchbase.ErrAuthenticationFailure) || !strings.Contains(fmt.Sprint(err), mine.Error()) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		a.err.Store(nil)
+		<-time.After(6 * time.Second)
+		for name, err := range use() {
+			if err != nil {
+				t.Errorf("afterwards, %s: %v", name, err)
+			}
+		}
+	})
+}
+
+// failing is an authenticator whose token cannot always be had.
+type failing struct {
+	couchbase.Authenticator
+
+	err *atomic.Pointer[error]
+}
+
+func (f failing) JWT(r couchbase.AuthCredsRequest) (couchbase.JWT, error) {
+	if err := f.err.Load(); err != nil {
+		return "", *err
+	}
+	return f.Authenticator.JWT(r)
 }

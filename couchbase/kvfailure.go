@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -15,7 +16,15 @@ type failure struct {
 	cause error
 }
 
-func (f *failure) Error() string   { return f.kind.Error() }
+// Error says also why there is no connection, if that is the reason: then there is no status that says it.
+func (f *failure) Error() string {
+	var refused *kv.HandshakeError
+	if errors.As(f.cause, &refused) {
+		return fmt.Sprintf("%v: %v", f.kind, refused)
+	}
+	return f.kind.Error()
+}
+
 func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
 
 // timeout is the inner error of an operation, or of a wait, whose time has run out. Its text has the reason why the last attempt failed.

@@ -98,6 +98,9 @@ func refused(t *testing.T, client *couchbase.Cluster) {
 		if !errors.Is(err, couchbase.ErrAuthenticationFailure) || errors.Is(err, couchbase.ErrTimeout) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if text := fmt.Sprint(err); name == "key-value" && !strings.Contains(text, "SASL_AUTH") && !strings.Contains(text, "authentication is stale") {
+			t.Errorf("the text does not say why: %s", text)
+		}
 		for _, secret := range []string{"old", "new", "unknown"} {
 			if err != nil && strings.Contains(fmt.Sprintf("%+v", err), secret) {
 				t.Errorf("%s: the error shows the token: %v", name, err)
