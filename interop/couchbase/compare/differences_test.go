@@ -21,7 +21,7 @@ const (
 	loginMechanism = "gocb v2.12 sends a password by PLAIN without TLS, where the network sees it, and by SCRAM with TLS; ours does it the other way round"
 	loginRefused   = "ours says that the credential is refused; gocb's error does not say it, or is a timeout"
 	loginPointer   = "gocb logs in to nodes with a JWTAuthenticator only if it is a pointer; ours takes the value too"
-	loginKind      = "gocb's SetAuthenticator checks nothing; ours refuses another kind of credential, and one that needs TLS, as RFC 0048 says"
+	loginKind      = "gocb checks no authenticator; ours refuses one that needs TLS and, as a change, one of another kind, as RFC 0048 says, and one that has nothing, or a token that no header can carry"
 )
 
 // differences has the cases with different outcomes, with the reason. A name stands for all cases that begin with it.
@@ -54,6 +54,8 @@ var differences = map[string]string{
 	"token by value":                loginPointer,
 	"kinds, a password for a token": loginKind,
 	"without TLS, a token":          loginKind,
+	"kinds, a token for":            loginKind,
+	"odd login, ":                   loginKind,
 
 	"decisions, a cancelled context":                  oddCancelled,
 	"decisions, always ":                              oddApplied,

@@ -35,7 +35,9 @@ func TestPrintLogins(t *testing.T) {
 	l.byValue()
 	l.kinds()
 	l.password()
+	l.otherKinds()
 	l.withoutTLS()
+	l.odd()
 }
 
 // mechanisms prints which logins each authenticator wants by itself.
@@ -240,4 +242,56 @@ func (l *logins) withoutTLS() {
 	mechanism, _, _ := strings.Cut(l.take(0), " ")
 	line("without TLS, the mechanism", "%s", mechanism)
 	line("without TLS, a token", "%s", change(cluster, &gocb.JWTAuthenticator{Token: "new"}))
+}
+
+// otherKinds prints a change from a password and from a certificate to a token, and back.
+func (l *logins) otherKinds() {
+	password := gocb.PasswordAuthenticator{Username: l.server.Username(), Password: l.server.Password()}
+	for name, a := range map[string]gocb.Authenticator{"a password": password, "a certificate": l.certificate()} {
+		cluster := l.connect(a)
+		line("kinds, "+name+", before", "%v", kept(write(cluster, 10*time.Second)))
+		line("kinds, a token for "+name, "%s", change(cluster, &gocb.JWTAuthenticator{Token: "new"}))
+		line("kinds, "+name+" again", "%s", change(cluster, a))
+		line("kinds, "+name+", after it", "%v", kept(write(cluster, 20*time.Second)))
+		cluster.Close(nil)
+	}
+	l.take(0)
+}
+
+func (l *logins) certificate() gocb.CertificateAuthenticator {
+	config, err := l.server.ClientTLS(l.server.Username())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return gocb.CertificateAuthenticator{ClientCertificate: &config.Certificates[0]}
+}
+
+// odd prints what becomes of authenticators that have nothing, have what no header can carry, or need TLS.
+func (l *logins) odd() {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(l.server.CACertificate())
+	for name, a := range map[string]gocb.Authenticator{
+		"none": nil, "an empty token": &gocb.JWTAuthenticator{}, "a newline": &gocb.JWTAuthenticator{Token: "old\n"},
+	} {
+		cluster, err := gocb.Connect(l.server.ConnectionString(), gocb.ClusterOptions{Authenticator: a, SecurityConfig: gocb.SecurityConfig{TLSRootCAs: roots}})
+		line("odd login, "+name, "%s", kept(err))
+		if err == nil {
+			cluster.Close(nil)
+		}
+		if a == nil {
+			continue // after SetAuthenticator without one, gocb panics on its own goroutines
+		}
+		cluster = l.connect(&gocb.JWTAuthenticator{Token: "old"})
+		line("odd login, "+name+", before", "%v", kept(write(cluster, 10*time.Second)))
+		line("odd login, "+name+", as a change", "%s", change(cluster, a))
+		cluster.Close(nil)
+	}
+	for name, a := range map[string]gocb.Authenticator{"a token": &gocb.JWTAuthenticator{Token: "old"}, "a certificate": l.certificate()} {
+		cluster, err := gocb.Connect("couchbase://"+l.server.Address(0, "kv"), gocb.ClusterOptions{Authenticator: a})
+		line("odd login, "+name+" without TLS", "%s", kept(err))
+		if err == nil {
+			cluster.Close(nil)
+		}
+	}
+	l.take(0)
 }
