@@ -16,11 +16,25 @@ type proving struct {
 	err        error
 	pairs      []UserPassPair
 	mechanisms []SaslMechanism
+	plainOnly  bool // it does not support TLS
+
+	certificate *tls.Certificate
+	uncertain   error // of the certificate
+	unnamed     error // of the name and the password
+}
+
+func (p proving) SupportsTLS() bool { return !p.plainOnly }
+
+func (p proving) Certificate(AuthCertRequest) (*tls.Certificate, error) {
+	return p.certificate, p.uncertain
 }
 
 func (p proving) JWT(AuthCredsRequest) (JWT, error) { return p.token, p.err }
 
 func (p proving) Credentials(AuthCredsRequest) ([]UserPassPair, error) {
+	if p.unnamed != nil {
+		return nil, p.unnamed
+	}
 	if p.pairs == nil {
 		return []UserPassPair{{}}, nil
 	}
@@ -79,6 +93,8 @@ func TestAuthenticatorsThatAreRefused(t *testing.T) {
 		{"no certificate", secure, CertificateAuthenticator{}, SecurityConfig{}, "CertificateAuthenticator.ClientCertificate is nil"},
 		{"nothing", secure, proving{}, SecurityConfig{}, "neither a name, nor a token, nor, with TLS, a certificate"},
 		{"nothing, without TLS", plain, proving{}, SecurityConfig{}, "neither a name, nor a token, nor, with TLS, a certificate"},
+		{"one that does not support TLS", secure, proving{token: "secret", plainOnly: true}, SecurityConfig{}, "Authenticator does not support TLS"},
+		{"a certificate without TLS", plain, proving{certificate: &tls.Certificate{}}, SecurityConfig{}, "nor, with TLS, a certificate"},
 		{"an unknown mechanism", secure, JWTAuthenticator{Token: "secret"}, allow(OAuthBearerSaslMechasnism, "X"), `"X"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,9 +112,11 @@ func TestAuthenticatorsThatAreRefused(t *testing.T) {
 // An authenticator that cannot answer is an error that matches its own.
 func TestAnAuthenticatorThatFails(t *testing.T) {
 	mine := errors.New("mine")
-	_, err := readSettings("couchbases://h", Config{}, &ClusterOptions{Authenticator: proving{err: mine}})
-	if !errors.Is(err, mine) || !errors.Is(err, ErrAuthenticationFailure) {
-		t.Errorf("%v", err)
+	for name, a := range map[string]proving{"the token": {err: mine}, "the name": {unnamed: mine}, "the certificate": {uncertain: mine}} {
+		_, err := readSettings("couchbases://h", Config{}, &ClusterOptions{Authenticator: a})
+		if !errors.Is(err, mine) || !errors.Is(err, ErrAuthenticationFailure) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

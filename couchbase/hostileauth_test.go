@@ -200,3 +200,39 @@ func (f failing) JWT(r couchbase.AuthCredsRequest) (couchbase.JWT, error) {
 	}
 	return f.Authenticator.JWT(r)
 }
+
+// uncertified is an authenticator whose certificate cannot always be had.
+type uncertified struct {
+	couchbase.Authenticator
+
+	err *atomic.Pointer[error]
+}
+
+func (u uncertified) Certificate(r couchbase.AuthCertRequest) (*tls.Certificate, error) {
+	if err := u.err.Load(); err != nil {
+		return nil, *err
+	}
+	return u.Authenticator.Certificate(r)
+}
+
+// Without a certificate there is no connection, so operations wait for one; the timeout matches the authenticator's error.
+func TestAnAuthenticatorThatHasNoCertificate(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		mine := errors.New("there is no file with a certificate")
+		a := uncertified{certificateOf(t, server, server.Username()), new(atomic.Pointer[error])}
+		client := connectSecurely(t, server, a)
+		defer client.Close(nil)
+		use(t, client)
+		a.err.Store(&mine)
+		restart(server, 0)
+		keyValue, http := useAll(client)
+		for name, err := range map[string]error{"key-value": keyValue, "HTTP": http} {
+			if !errors.Is(err, mine) || !errors.Is(err, couchbase.ErrTimeout) || !strings.Contains(fmt.Sprint(err), mine.Error()) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		a.err.Store(nil)
+		<-time.After(6 * time.Second)
+		use(t, client)
+	}, couchbasetest.TLS())
+}
