@@ -238,6 +238,47 @@ func TestARefusalIsForgottenAfterAChange(t *testing.T) {
 	}, couchbasetest.TLS(), couchbasetest.Tokens("old", "new"))
 }
 
+// After the change the delays between the attempts to connect begin anew, also if refusals had made them long.
+func TestTheDelaysBeginAnewAfterAChange(t *testing.T) {
+	withTokens(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		use(t, client)
+		change(t, client, bearer("unknown"))
+		<-time.After(time.Minute)
+		server.Kill(0)
+		change(t, client, bearer("new"))
+		server.Restart(0)
+		began := time.Now()
+		use(t, client)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A connection that waits until its bucket is there gets the new token too.
+func TestAConnectionWithoutItsBucketGetsTheNewToken(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		client := connectSecurely(t, server, bearer("old"))
+		defer client.Close(nil)
+		use(t, client)
+		later := client.Bucket("later").DefaultCollection()
+		<-time.After(time.Second)
+		connections := countRequests(server, memd.OpHello)
+		change(t, client, bearer("new"))
+		expire(t, server, "new")
+		settings := couchbase.CreateBucketSettings{BucketSettings: couchbase.BucketSettings{Name: "later", RAMQuotaMB: 100}}
+		if err := client.Buckets().CreateBucket(settings, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := later.Upsert("a", 1, &couchbase.UpsertOptions{Timeout: 10 * time.Second}); err != nil {
+			t.Error(err)
+		}
+		if n := connections.Load(); n != 0 {
+			t.Errorf("%d connections were made anew", n)
+		}
+	}, couchbasetest.TLS(), couchbasetest.Tokens("old", "new"))
+}
+
 // A node that does not answer the new login loses its connection after KVTimeout.
 func TestANewLoginIsNotAnswered(t *testing.T) {
 	withTokens(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {

@@ -41,3 +41,16 @@ func TestACredentialThatIsAskedFor(t *testing.T) {
 		t.Errorf("a panic: %v", err)
 	}
 }
+
+// A token must not be sent without TLS, also if the application's first answer was a password.
+func TestATokenThatIsAskedForNeedsTLS(t *testing.T) {
+	l := login(t, Credential{Username: "u", Password: "p"}).AskedBy(func(context.Context, string) (Credential, error) {
+		return Credential{Token: "secret"}, nil
+	})
+	if _, err := l.forConnection(t.Context(), "a:1", false); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "Token needs TLS") {
+		t.Errorf("without TLS: %v", err)
+	}
+	if _, err := l.forConnection(t.Context(), "a:1", true); err != nil {
+		t.Errorf("with TLS: %v", err)
+	}
+}
