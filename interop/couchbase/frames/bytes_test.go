@@ -117,7 +117,7 @@ func packetsOf(t *testing.T, p *Proxy, c *calls.Client, step calls.Step) (texts,
 		t.Errorf("%s: %v", step.Name, err)
 	}
 	p.Together(0)
-	for _, sent := range withoutLate(p.Take()) {
+	for _, sent := range withoutLate(p.Take(), step.Together > 0) {
 		texts = append(texts, text(sent))
 		inflated = append(inflated, text(sent.inflated(t)))
 	}
@@ -149,8 +149,8 @@ func (s Sent) inflated(t *testing.T) Sent {
 }
 
 // withoutLate returns the requests for an application without those that look at the copies of the document of an earlier step:
-// gocb does not wait for all of them.
-func withoutLate(all []Sent) []Sent {
+// a client does not wait for all of them. Observes says that this step looks at copies itself.
+func withoutLate(all []Sent, observes bool) []Sent {
 	vbuckets := make(map[string]bool)
 	for _, s := range all {
 		if op := memd.Opcode(s.Bytes[1]); forApplication(op) && op != memd.OpObserveSeqno {
@@ -159,7 +159,7 @@ func withoutLate(all []Sent) []Sent {
 	}
 	return slices.DeleteFunc(all, func(s Sent) bool {
 		op := memd.Opcode(s.Bytes[1])
-		return !forApplication(op) || op == memd.OpObserveSeqno && !vbuckets[string(s.Bytes[6:8])]
+		return !forApplication(op) || op == memd.OpObserveSeqno && !(observes && vbuckets[string(s.Bytes[6:8])])
 	})
 }
 
