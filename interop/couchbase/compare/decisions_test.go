@@ -200,9 +200,10 @@ func TestPrintDecisions(t *testing.T) {
 	})
 }
 
-// alone reports whether a script takes the connection from the operations beside it: it ends, or seems to be dead.
+// alone reports whether a script takes the connection from the operations beside it: it ends, or seems to be dead. After the statuses 0x23 and
+// 0x84 our client closes it, because of their attributes in the error map (special-handling, conn-state-invalidated).
 func alone(script string) bool {
-	return strings.HasPrefix(script, "lost") || script == "no answer"
+	return strings.HasPrefix(script, "lost") || script == "no answer" || script == "status 0x23" || script == "status 0x84"
 }
 
 // timeOf returns the timeout of a script: it passes only where nothing else ends the operation. Where each attempt is answered, the last one
