@@ -63,6 +63,7 @@ func (s *Session) CommitTransaction(ctx context.Context) (err error) {
 	}
 	op.Selection = s.client.writes
 	ended := orBackground(ctx).Err()
+	err = operation.ErrPanicked // until run returns
 	err = s.client.run(ctx, op)
 	if err == nil || ended == nil || err == ErrClientDisconnected || s.session.PerhapsCommitted() { //nolint:errorlint // it is that very value
 		return err
