@@ -159,7 +159,7 @@ func withoutLate(all []Sent, observes bool) []Sent {
 	}
 	return slices.DeleteFunc(all, func(s Sent) bool {
 		op := memd.Opcode(s.Bytes[1])
-		return !forApplication(op) || op == memd.OpObserveSeqno && !(observes && vbuckets[string(s.Bytes[6:8])])
+		return !forApplication(op) || op == memd.OpObserveSeqno && (!observes || !vbuckets[string(s.Bytes[6:8])])
 	})
 }
 
