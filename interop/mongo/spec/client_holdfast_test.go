@@ -29,7 +29,7 @@ var notRun map[string]map[string]string
 // passed are the suites of which some cases pass.
 var passed = []string{
 	"change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
-	"command-logging-and-monitoring/tests/monitoring", "crud", "index-management", "load-balancers/tests", "mongodb-handshake", "read-write-concern/tests/operation",
+	"command-logging-and-monitoring/tests/monitoring", "crud", "index-management", "load-balancers/tests", "mongodb-handshake", "open-telemetry", "read-write-concern/tests/operation",
 	"retryable-reads", "retryable-writes", "sessions", "unified-test-format/tests/valid-pass", "versioned-api",
 }
 

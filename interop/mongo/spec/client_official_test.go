@@ -2,7 +2,11 @@
 
 package spec
 
-import "github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
+)
 
 // The client under test is the official driver, by the runner's bind_official.go. It lacks nothing.
 const (
@@ -20,8 +24,8 @@ var versions = []string{"7.0.25", "8.0.15", "9.0", "6.0.26", "5.0.31", "4.4.29",
 // tracing is nil: nothing can trace the client from inside.
 var tracing unified.Tracing
 
-// passed are the suites of which some cases pass: all.
-var passed = suites
+// passed are the suites of which some cases pass: all but the one about traces.
+var passed = slices.DeleteFunc(slices.Clone(suites), func(suite string) bool { return suite == "open-telemetry" })
 
 // mostRuns is how often a case may be run until its outcome is the one in the table. The outcome of a few cases depends on the order
 // in which the client's goroutines run: of its log messages, or of a check and a failed handshake.
