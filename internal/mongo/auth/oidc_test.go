@@ -94,6 +94,25 @@ func TestTheSourceIsCalledForOneLoginAtATime(t *testing.T) {
 	})
 }
 
+// The time between two calls counts from the end of the first; a caller that comes later waits for the rest only.
+func TestTheNextCallOfTheSourceWaitsForTheRestOfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := oidcOf(t, Credential{Tokens: func(context.Context, TokenRequest) (Token, error) { return Token{}, errors.New("no token") }})
+		for _, c := range []struct{ since, wait time.Duration }{
+			{betweenCalls, 0}, {40 * time.Millisecond, betweenCalls - 40*time.Millisecond}, {betweenCalls + time.Second, 0},
+		} {
+			<-time.After(c.since)
+			began := time.Now()
+			if finish(t, a.Begin("h"), oidcServer(18, "t")) == nil {
+				t.Error("no error")
+			}
+			if took := time.Since(began); took != c.wait {
+				t.Errorf("%v after the last call: a wait of %v, want %v", c.since, took, c.wait)
+			}
+		}
+	})
+}
+
 func TestAWaitForTheSourceEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
