@@ -107,10 +107,7 @@ func (b *batches) encodeExtras(given writeExtras) error {
 // concerns, or both. The client's timeout is for all commands together.
 func (b *batches) run(ctx context.Context) error {
 	ctx, b.traced = b.coll.trace(ctx, b.method)
-	err := operation.ErrPanicked
-	defer func() { b.traced.End(err) }()
-	err = b.runAll(ctx)
-	return err
+	return b.traced.Run(func() error { return b.runAll(ctx) })
 }
 
 func (b *batches) runAll(ctx context.Context) error {

@@ -118,10 +118,7 @@ func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOp
 
 func (b *clientBulk) run(ctx context.Context) error {
 	ctx, b.traced = b.coll.trace(ctx, "bulkWrite")
-	err := operation.ErrPanicked
-	defer func() { b.traced.End(err) }()
-	err = b.runAll(ctx)
-	return err
+	return b.traced.Run(func() error { return b.runAll(ctx) })
 }
 
 func (b *clientBulk) runAll(ctx context.Context) error {

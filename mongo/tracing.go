@@ -21,13 +21,10 @@ func (c *Client) traced(ctx context.Context, op *operation.Operation) error {
 	}
 	ctx, traced := c.runner.Trace(orBackground(ctx), name, op.Database, op.Collection, op.Session, op.EndsTransaction())
 	op.Traced = traced
-	err := operation.ErrPanicked
-	defer func() { traced.End(err) }()
-	err = c.runIn(ctx, op)
-	return err
+	return traced.Run(func() error { return c.runIn(ctx, op) })
 }
 
-// trace tells the tracer that an operation of several commands begins. It returns what tells of its end. Without a tracer both do nothing.
+// trace tells the tracer that an operation of several commands begins. It returns what runs the operation. Without a tracer that is nil.
 func (coll *Collection) trace(ctx context.Context, name string) (context.Context, *operation.Traced) {
 	c := coll.db.client
 	if !c.runner.Traces() {

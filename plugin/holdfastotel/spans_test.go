@@ -42,7 +42,7 @@ func TestWhoseExceptionItIs(t *testing.T) {
 		for i := range 3 {
 			w.set.Kill(i)
 		}
-		time.Sleep(time.Minute) //nolint:forbidigo // the fake clock
+		<-time.After(time.Minute)
 		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
 		defer cancel()
 		if w.coll.FindOne(ctx, bson.D{}).Err() == nil {

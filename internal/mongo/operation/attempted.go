@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -54,17 +55,12 @@ func (a *attempted) describe(message []byte) {
 	m, _ := wire.ParseMsg(message) // it was just built
 	t.Sensitive = sensitive(t.Name, m.Body)
 	a.describeFirst(m.Body)
-	var command []byte
-	t.Command = func() []byte {
-		switch {
-		case command != nil:
-		case t.Sensitive:
-			command = emptyDocument()
-		default:
-			command = shown(message)
+	t.Command = sync.OnceValue(func() []byte {
+		if t.Sensitive {
+			return emptyDocument()
 		}
-		return command
-	}
+		return shown(message)
+	})
 }
 
 // describeFirst adds what the first element of the command says.
@@ -79,9 +75,7 @@ func (a *attempted) describeFirst(command []byte) {
 	case a.run.op.Kind == Generic && first.Type == bson.TypeString:
 		t.Collection = string(first.Text())
 	}
-	if t.Namespace == "admin" {
-		t.Collection = "" // as the OpenTelemetry specification has it
-	}
+	t.Collection = about(t.Namespace, t.Collection)
 }
 
 // shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
@@ -120,7 +114,8 @@ func (a *attempted) ended(err error) {
 	result := telemetry.Result{Took: time.Since(a.told.Began), Err: err, Reply: a.reply(reply)}
 	switch {
 	case reply.OK: // a success, even with writeErrors
-		result.Err, result.Cursor = nil, cursorID(reply.Cursor)
+		cursor, _ := reply.ReadCursor() // most replies have none
+		result.Err, result.Cursor = nil, cursor.ID
 	case err != nil:
 		result.Code = reply.Code
 		if a.told.Sensitive {
@@ -140,31 +135,12 @@ func (a *attempted) reply(reply *Reply) func() []byte {
 	if body == nil {
 		return nil
 	}
-	var shown []byte
-	return func() []byte {
-		switch {
-		case shown != nil:
-		case a.told.Sensitive:
-			shown = emptyDocument()
-		default:
-			shown = slices.Clone(body)
+	return sync.OnceValue(func() []byte {
+		if a.told.Sensitive {
+			return emptyDocument()
 		}
-		return shown
-	}
-}
-
-// cursorID returns the id in the document "cursor" of a reply, 0 if there is none.
-func cursorID(cursor []byte) int64 {
-	if cursor == nil {
-		return 0
-	}
-	for it := wire.Elements(cursor); it.Next(); {
-		if string(it.Key) == "id" {
-			id, _ := it.Int64()
-			return id
-		}
-	}
-	return 0
+		return slices.Clone(body)
+	})
 }
 
 // unacknowledgedReply returns the reply that the events of an unacknowledged write show (Command Logging and Monitoring).

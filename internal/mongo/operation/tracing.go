@@ -24,22 +24,33 @@ func (r *Runner) Traces() bool { return r.cfg.Tracer != nil }
 // Trace tells the tracer that an operation begins. It returns the context with which the operation goes on. Ends says that the operation ends the
 // session's transaction.
 func (r *Runner) Trace(ctx context.Context, name, database, collection string, s *Session, ends bool) (context.Context, *Traced) {
-	if database == "admin" {
-		collection = "" // as the OpenTelemetry specification has it
-	}
 	t := &Traced{runner: r, told: telemetry.Operation{
-		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: collection, Began: time.Now(),
+		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: time.Now(),
 		Transaction: r.traceTransaction(ctx, s, ends),
 	}}
 	t.ctx = began(r, r.cfg.Tracer.OperationBegan, ctx, &t.told)
 	return t.ctx, t
 }
 
-// End tells the tracer that the operation has ended, with the error that the application gets. T may be nil.
-func (t *Traced) End(err error) {
-	if t == nil {
-		return
+// about returns the collection that an operation is about, as the OpenTelemetry specification has it: none on the database admin.
+func about(database, collection string) string {
+	if database == "admin" {
+		return ""
 	}
+	return collection
+}
+
+// Run runs the operation, and tells the tracer of its end. T may be nil: then it only runs it.
+func (t *Traced) Run(f func() error) (err error) {
+	if t == nil {
+		return f()
+	}
+	err = ErrPanicked // until f returns
+	defer func() { t.end(err) }()
+	return f()
+}
+
+func (t *Traced) end(err error) {
 	if ended := t.runner.cfg.Tracer.OperationEnded; ended != nil {
 		defer t.runner.cfg.Cluster.Listening().Add(-1)
 		ended(t.ctx, &t.told, err)
