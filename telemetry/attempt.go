@@ -21,7 +21,9 @@ type Attempt struct {
 	TransactionNumber int64
 	// Cursor is the id of the cursor that the command uses, 0 if there is none.
 	Cursor int64
-	// Command returns the command as BSON, in one document. The caller may keep it.
+	// Batch is the number of documents or statements in a command that may have several of them, such as "insert". It is 0 for other commands.
+	Batch int
+	// Command returns the command as BSON, in one document. The caller may keep it. It is nil for Couchbase.
 	Command func() []byte
 }
 
@@ -36,6 +38,8 @@ type Connection struct {
 	ServerID *int64
 	// Service is the id of the service behind a load balancer, in hexadecimal; empty if there is none.
 	Service string
+	// Local and Remote are the two ends of a Couchbase connection, as "host:port".
+	Local, Remote string
 }
 
 // Result is how an attempt ended.
@@ -47,6 +51,12 @@ type Result struct {
 	Code int32
 	// Cursor is the id of the cursor in the reply, 0 if there is none or if the cursor is at its end.
 	Cursor int64
+	// Rows is the number of documents in the reply, -1 if it is not one that has documents.
+	Rows int
+	// Identifier is what the request is found by in a Couchbase server's log, empty if there is none. Server is the time that a Couchbase server
+	// needed, 0 if it did not tell.
+	Identifier string
+	Server     time.Duration
 	// Reply returns the reply as BSON. The caller may keep it. It is nil if there is no reply.
 	Reply func() []byte
 }

@@ -19,9 +19,17 @@ type Operation struct {
 	System System
 	// Name is the operation's name as the specification of the database's drivers has it, for example "find" or "createCollection".
 	Name string
-	// Namespace is the database, or the bucket. Collection is empty if the operation is about none.
-	Namespace, Collection string
-	Began                 time.Time
+	// Namespace is the database, or the bucket. Collection is empty if the operation is about none. Scope is that of a Couchbase collection.
+	Namespace, Scope, Collection string
+	Began                        time.Time
 	// Transaction is the context that TransactionBegan returned for the operation's transaction; nil if the operation is in none.
 	Transaction context.Context //nolint:containedctx // it carries what the tracer put there
+
+	// Service is the Couchbase service that does the operation: "kv", "query", "analytics", "search", "views" or "management". It is empty for
+	// MongoDB.
+	Service string
+	// Durability is the level that a Couchbase write needs, by its name in gocb: "majority", for example. Empty means none.
+	Durability string
+	// Statement is the text of a query that has its values as parameters. It is empty for other queries: their text may have secrets in it.
+	Statement string
 }

@@ -2,63 +2,103 @@ package telemetry
 
 import (
 	"context"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
-	"time"
 )
 
 type key string
 
-// noting returns a tracer with all functions, each of which notes the call and what the context has.
+// noting returns a tracer with all functions, each of which notes its call and what the context has.
 func noting(name string, calls *[]string) *Tracer {
-	note := func(ctx context.Context, what string) context.Context {
-		before, _ := ctx.Value(key("seen")).(string)
-		*calls = append(*calls, name+" "+what+" after "+before)
-		return context.WithValue(ctx, key("seen"), before+name)
+	t := reflect.ValueOf(new(Tracer)).Elem()
+	for i := range t.NumField() {
+		function, what := t.Field(i), t.Type().Field(i).Name
+		function.Set(reflect.MakeFunc(function.Type(), func(args []reflect.Value) []reflect.Value {
+			before := ""
+			ctx, has := args[0].Interface().(context.Context)
+			if has {
+				before, _ = ctx.Value(key("seen")).(string)
+			}
+			*calls = append(*calls, name+" "+what+" after "+before)
+			if !strings.HasSuffix(what, "Began") {
+				return nil
+			}
+			return []reflect.Value{reflect.ValueOf(context.WithValue(ctx, key("seen"), before+name))}
+		}))
 	}
-	return &Tracer{
-		OperationBegan:   func(ctx context.Context, _ *Operation) context.Context { return note(ctx, "operation") },
-		OperationEnded:   func(ctx context.Context, _ *Operation, _ error) { note(ctx, "operation ended") },
-		AttemptBegan:     func(ctx context.Context, _ *Attempt) context.Context { return note(ctx, "attempt") },
-		AttemptEnded:     func(ctx context.Context, _ *Attempt, _ *Result) { note(ctx, "attempt ended") },
-		TransactionBegan: func(ctx context.Context, _ time.Time) context.Context { return note(ctx, "transaction") },
-		TransactionEnded: func(ctx context.Context, _ bool, _ error) { note(ctx, "transaction ended") },
+	return t.Addr().Interface().(*Tracer)
+}
+
+// call calls a function of a tracer with zero values, and returns its context, nil if it has none.
+func call(function reflect.Value) context.Context {
+	args := make([]reflect.Value, function.Type().NumIn())
+	for i := range args {
+		args[i] = reflect.Zero(function.Type().In(i))
 	}
+	if function.Type().In(0) == reflect.TypeFor[context.Context]() {
+		args[0] = reflect.ValueOf(context.Background())
+	}
+	result := function.Call(args)
+	if len(result) == 0 {
+		return nil
+	}
+	return result[0].Interface().(context.Context)
 }
 
 func TestJoinedTracersAreAllCalledInTheirOrder(t *testing.T) {
 	var calls []string
-	joined := Join(nil, noting("a", &calls), &Tracer{}, noting("b", &calls), nil)
-	ctx := joined.TransactionBegan(t.Context(), time.Time{})
-	joined.TransactionEnded(ctx, true, nil)
-	ctx = joined.OperationBegan(t.Context(), nil)
-	joined.OperationEnded(ctx, nil, nil)
-	ctx = joined.AttemptBegan(t.Context(), nil)
-	joined.AttemptEnded(ctx, nil, nil)
-	want := []string{
-		"a transaction after ", "b transaction after a", "a transaction ended after ab", "b transaction ended after ab",
-		"a operation after ", "b operation after a", "a operation ended after ab", "b operation ended after ab",
-		"a attempt after ", "b attempt after a", "a attempt ended after ab", "b attempt ended after ab",
+	joined := reflect.ValueOf(Join(nil, noting("a", &calls), &Tracer{}, noting("b", &calls), nil)).Elem()
+	for i := range joined.NumField() {
+		name := joined.Type().Field(i).Name
+		calls = nil
+		ctx := call(joined.Field(i))
+		want := []string{"a " + name + " after ", "b " + name + " after "}
+		if ctx != nil {
+			want[1] += "a"
+			if got := ctx.Value(key("seen")); got != "ab" {
+				t.Errorf("%s returns a context with %v", name, got)
+			}
+		}
+		if !slices.Equal(calls, want) {
+			t.Errorf("the calls are %q, want %q", calls, want)
+		}
 	}
-	if !slices.Equal(calls, want) {
-		t.Errorf("the calls are %q", calls)
+}
+
+// One that returns no context leaves the one before.
+func TestAJoinedTracerMayReturnNoContext(t *testing.T) {
+	var calls []string
+	silent := &Tracer{OperationBegan: func(context.Context, *Operation) context.Context { return nil }}
+	joined := Join(noting("a", &calls), silent, noting("b", &calls))
+	if got := joined.OperationBegan(t.Context(), nil).Value(key("seen")); got != "ab" {
+		t.Errorf("the context has %v", got)
 	}
 }
 
 func TestTheOtherTracersHearOfTheEndIfOnePanics(t *testing.T) {
 	var calls []string
-	first := &Tracer{OperationEnded: func(context.Context, *Operation, error) { panic("first") }}
-	joined := Join(first, noting("b", &calls))
-	func() {
-		defer func() {
-			if recover() != "first" {
-				t.Error("the panic is lost")
-			}
+	first := reflect.ValueOf(noting("a", &calls)).Elem()
+	for i := range first.NumField() {
+		function := first.Field(i)
+		function.Set(reflect.MakeFunc(function.Type(), func([]reflect.Value) []reflect.Value { panic("first") }))
+	}
+	joined := reflect.ValueOf(Join(first.Addr().Interface().(*Tracer), noting("b", &calls))).Elem()
+	for i := range joined.NumField() {
+		name := joined.Type().Field(i).Name
+		calls = nil
+		func() {
+			defer func() {
+				if recover() != "first" {
+					t.Errorf("%s: the panic is lost", name)
+				}
+			}()
+			call(joined.Field(i))
 		}()
-		joined.OperationEnded(t.Context(), nil, nil)
-	}()
-	if len(calls) != 1 {
-		t.Errorf("the calls are %q", calls)
+		if want := !strings.HasSuffix(name, "Began"); (len(calls) == 1) != want {
+			t.Errorf("%s: the calls are %q", name, calls)
+		}
 	}
 }
 
@@ -67,9 +107,7 @@ func TestJoinMakesNoMoreThanItNeeds(t *testing.T) {
 	if Join() != nil || Join(nil, nil) != nil || Join(nil, one) != one {
 		t.Error("a tracer was made")
 	}
-	both := Join(one, &Tracer{})
-	if both.OperationBegan != nil || both.OperationEnded != nil || both.AttemptBegan != nil || both.AttemptEnded != nil ||
-		both.TransactionBegan != nil || both.TransactionEnded != nil {
+	if joined := Join(one, &Tracer{}); !reflect.ValueOf(joined).Elem().IsZero() {
 		t.Error("a function was made of none")
 	}
 }
