@@ -57,13 +57,20 @@ func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, er
 	applyLegacyReads(o, log)
 	legacy := legacyTimeoutsOf(o, cfg)
 	clusterCfg := clusterConfig(o, login)
-	clusterCfg.SRV, clusterCfg.Log = srv.polling(cfg), log
+	clusterCfg.SRV, clusterCfg.Log, clusterCfg.Tracer = srv.polling(cfg), log, cfg.Tracer
 	clusterCfg.SocketTimeout, clusterCfg.WaitQueueTimeout = legacy.socket, legacy.waitQueue
 	c, err := cluster.New(clusterCfg)
 	if err != nil {
 		log.Close()
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
+	opened := false
+	defer func() {
+		if !opened { // also if the tracer panics
+			c.Close()
+			log.Close()
+		}
+	}()
 	runner, err := operation.NewRunner(operation.Config{
 		Cluster:            c,
 		Monitor:            o.Monitor,
@@ -81,6 +88,7 @@ func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, er
 	}
 	client := newClient(runner, o, legacy.w)
 	client.maxResumeTime = cfg.MaxResumeTime
+	opened = true
 	return client, nil
 }
 

@@ -141,7 +141,7 @@ func (e *Engine) do(ctx context.Context, op *Operation, attempt AttemptFunc) err
 	if e.watched {
 		e.countSuccess(g)
 		if g.permit.state() != BreakerClosed { // false for most operations, which save the call
-			e.succeeded(ctx, call{op: op}, g, 0)
+			e.succeeded(ctx, call{op: op}, g, 0, failure.Endpoint)
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (e *Engine) begin(ctx context.Context, op *Operation, attempt AttemptFunc) 
 		return e.afterFailure(ctx, c, &failure, g, attempt)
 	}
 	e.countSuccess(g)
-	e.succeeded(ctx, c, g, 0)
+	e.succeeded(ctx, c, g, 0, failure.Endpoint)
 	return nil
 }
 

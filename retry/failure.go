@@ -2,7 +2,7 @@ package retry
 
 import "time"
 
-// Failure says how one attempt failed. The zero Failure, whose Err is nil, is a success.
+// Failure says how one attempt failed. One whose Err is nil is a success; of that only the Endpoint counts, for the [Observer].
 type Failure struct {
 	Err      error
 	Endpoint string // the server's address; empty if the attempt had none

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -47,7 +48,7 @@ func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g g
 		if next.Err == nil {
 			if e.watched {
 				e.countSuccess(g)
-				e.succeeded(ctx, c, g, n)
+				e.succeeded(ctx, c, g, n, next.Endpoint)
 			}
 			return nil
 		}
@@ -173,13 +174,15 @@ func (e *Engine) failed(ctx context.Context, c call, err *Error) error {
 	return err
 }
 
-// succeeded ends an operation whose attempt n succeeded.
-func (e *Engine) succeeded(ctx context.Context, c call, g guard, n int) {
+// succeeded ends an operation whose attempt n, at an endpoint, succeeded.
+func (e *Engine) succeeded(ctx context.Context, c call, g guard, n int, endpoint string) {
 	if g.permit.state() != BreakerClosed {
 		g.breaker.done(g.permit, HealthGood, time.Now())
 	}
 	if e.observer != nil {
-		e.observer.Observe(ctx, c.event(ctx, EventEnded, n))
+		event := c.event(ctx, EventEnded, n)
+		event.Endpoint = cmp.Or(endpoint, c.op.Endpoint)
+		e.observer.Observe(ctx, event)
 	}
 }
 

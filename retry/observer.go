@@ -41,6 +41,6 @@ type Event struct {
 	Data    any           // the operation's
 	Attempt int           // the number of the latest attempt; the first is 0
 	Elapsed time.Duration // since the operation began
-	Record                // the failure and the decision about it
+	Record                // the failure and the decision about it; after a success the Endpoint alone
 	Err     error
 }

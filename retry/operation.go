@@ -29,7 +29,7 @@ type OperationState struct {
 	Reasons Reasons
 }
 
-// AttemptFunc makes one attempt and returns how it failed, or the zero Failure. n is the attempt's number; the first is 0. An
+// AttemptFunc makes one attempt and returns how it failed, or a Failure without an Err. n is the attempt's number; the first is 0. An
 // attempt that a breaker stopped has a number too.
 type AttemptFunc func(ctx context.Context, n int) Failure
 

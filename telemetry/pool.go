@@ -19,10 +19,11 @@ type Pool struct {
 	LongestWait time.Duration
 	// Min and Max are the limits of the number of connections. A Max of 0 means that there is none.
 	Min, Max int
-	// Made connections were made since the pool was. Closed has the number of those that were closed, by the reason.
-	Made   uint64
-	Closed map[string]uint64
-	// TimedOut operations ended without a connection: their time was over, or their context ended.
+	// Made is the number of connections that were made since the pool was, Failed that of those that could not be made. Closed has the number of
+	// those that were made and closed, by the reason.
+	Made, Failed uint64
+	Closed       map[string]uint64
+	// TimedOut is the number of operations that got no connection before their time was over or their context ended.
 	TimedOut uint64
 }
 

@@ -10,6 +10,8 @@ type Selection struct {
 	// Name is the name of the command that a server is selected for. OperationID is that of the attempts, 0 for none.
 	Name        string
 	OperationID int64
+	// WaitedBefore means that an earlier selection of the operation had to wait.
+	WaitedBefore bool
 	// Selector says which servers are suitable, and Topology which there are, both as the client's log shows them.
 	Selector, Topology func() string
 }

@@ -14,7 +14,7 @@ type Tracer struct {
 	ClientClosed func(c *Client)
 
 	OperationBegan func(ctx context.Context, o *Operation) context.Context
-	// OperationEnded gets the error that the application gets, or nil.
+	// OperationEnded gets the error that the application gets, or nil. If a command may have had credentials, the error is without the server's text.
 	OperationEnded func(ctx context.Context, o *Operation, err error)
 
 	// EncodingBegan is told that the value of a document is encoded, where that is a step of its own (Couchbase).

@@ -50,7 +50,7 @@ func (r *run) try(n int) retry.Failure {
 		return r.ioFailed(err)
 	}
 	if r.succeeded() {
-		return retry.Failure{}
+		return retry.Failure{Endpoint: r.endpoint.Address()}
 	}
 	return r.statusFailure(r.reply.Status)
 }

@@ -228,13 +228,13 @@ func TestAPinnedConnectionThatCloseClosesHasItsEventOnce(t *testing.T) {
 		heard := newListener()
 		c, p := balanced(t, nil, bson.NewObjectID())
 		open := 0 // connections when the event came
-		c.cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+		c.pooled = poolMonitored(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
 			heard.monitor().Event(e)
 			if e.Type == event.ConnectionClosed {
 				synctest.Wait()
 				p.set(func(p *peer) { open = p.open })
 			}
-		}}
+		}}).Pool
 		s := selected(t, c)
 		pinned, used := checkOut(t, s), checkOut(t, s)
 		pinned.PinnedTo(UseCursor)

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
@@ -18,6 +19,8 @@ type Cluster struct {
 	cfg    Config
 	id     bson.ObjectID // of the topology, for events
 	codecs *codecs
+	tracer *telemetry.Tracer                           // of selections, joined with the log
+	pooled func(context.Context, *telemetry.PoolEvent) // nil: nobody is told of pools
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
@@ -97,6 +100,7 @@ func (c *Cluster) open(first *topology.Description) {
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
 	c.codecs = newCodecs(&c.cfg)
+	c.trace()
 	c.notices.lock = &c.mu
 	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment
 	c.metadata.add(cfg.Handshake.Library)

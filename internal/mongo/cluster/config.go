@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // MinHeartbeatInterval is the shortest time between two checks of a server: Server Monitoring's
@@ -65,6 +66,7 @@ type Config struct {
 	// limit. It does not count if the context of the checkout has a deadline.
 	WaitQueueTimeout time.Duration
 
+	Tracer      *telemetry.Tracer // is told of selections and pools; nil: none
 	PoolMonitor *event.PoolMonitor
 	// ServerMonitor gets the events of the topology and of the checks, in order, one at a time and without a lock held. It
 	// must not call Close, which waits for the monitors: a monitor may be the caller.

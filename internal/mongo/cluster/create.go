@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // pendingConn is a pending connection: one that is being made (Connection Monitoring and Pooling, "pending").
@@ -67,11 +69,11 @@ func (p *pool) begin(w *waiter) {
 // connect makes a pending connection and gives it to its waiter or to the pool.
 func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 	start := time.Now()
-	p.emit(event.PoolEvent{Type: event.ConnectionCreated, ConnectionID: pending.id})
+	p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionCreated, ID: pending.id})
 	cfg := &p.server.cluster.cfg
 	c, err := p.server.connect(ctx, pending.id, opening{auth: cfg.Auth, limit: cfg.SocketTimeout})
 	if err == nil {
-		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: pending.id, Duration: time.Since(start)})
+		p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionReady, ID: pending.id, Took: time.Since(start)})
 		if p.finish(pending, c) {
 			p.server.cluster.handshakeSucceeded(p.server, pending.generation, c.Description)
 			if !p.giveTo(pending.waiter, c) {
@@ -101,6 +103,7 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	}
 	delete(p.pending, pending)
 	p.open[c], p.failed = struct{}{}, nil
+	p.counts.made++
 	return true
 }
 
@@ -139,11 +142,12 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	if refused {
 		p.leaveService(failed.service)
 	}
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: pending.id, Reason: event.ReasonError, Error: err})
+	p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionClosed, ID: pending.id, Reason: event.ReasonError, Err: err})
 	p.done(pending)
 	p.mu.Lock()
 	delete(p.pending, pending)
 	p.total--
+	p.counts.failed++
 	p.connectForWaiters()
 	p.mu.Unlock()
 	if waits {
@@ -165,6 +169,7 @@ func (p *pool) giveTo(w *waiter, c *Conn) bool {
 	if !p.removeWaiter(w) {
 		return false
 	}
+	p.counts.waited(c.lastUsed.Sub(w.since))
 	w.granted <- grant{conn: c} // under the lock: a waiter that is not in the queue has its grant
 	return true
 }

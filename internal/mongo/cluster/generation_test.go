@@ -242,7 +242,7 @@ func TestTheGenerationOfAServiceWithoutConnectionsIsForgotten(t *testing.T) {
 		}},
 		{"after a connection that was ready when the pool had cancelled it", func(d *deployment) {
 			ready := newGate(event.ConnectionReady)
-			d.s.cluster.cfg.PoolMonitor = ready.monitor()
+			d.s.cluster.pooled = poolMonitored(ready.monitor()).Pool
 			connecting := async(func() error { return operation(d.Context(), d.s) })
 			unsettled(d.T, "connecting", connecting)
 			d.s.pool.interruptAll()

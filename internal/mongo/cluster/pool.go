@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // pool is the connection pool of one server (Connection Monitoring and Pooling). It starts paused; the monitor makes
@@ -29,6 +31,7 @@ type pool struct {
 	yielding    int     // those of them that are being closed for waiters
 	lastID      int64
 	waiters     []*waiter
+	counts      poolCounts
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices
 }
@@ -39,12 +42,10 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 	if !p.observed() {
 		return p.acquire(ctx, start)
 	}
-	p.emit(event.PoolEvent{Type: event.ConnectionCheckOutStarted})
+	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutBegan})
 	c, err := p.acquire(ctx, start)
 	if err != nil {
-		p.emit(event.PoolEvent{
-			Type: event.ConnectionCheckOutFailed, Reason: checkOutFailure(err), Error: err, Duration: time.Since(start),
-		})
+		p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutFailed, Reason: checkOutFailure(err), Err: err, Took: time.Since(start)})
 		return nil, err
 	}
 	told := false
@@ -53,7 +54,7 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 			p.checkIn(c)
 		}
 	}()
-	p.emit(event.PoolEvent{Type: event.ConnectionCheckedOut, ConnectionID: c.id, Duration: time.Since(start)})
+	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckedOut, ID: c.id, Took: time.Since(start)})
 	told = true
 	return c, nil
 }
@@ -93,7 +94,7 @@ func (p *pool) idleOrWaiter(ctx context.Context, now time.Time) (*Conn, *waiter,
 		c.checkedOut = now
 		return c, nil, nil
 	}
-	w := &waiter{granted: make(chan grant, 1)}
+	w := &waiter{granted: make(chan grant, 1), since: now}
 	p.waiters = append(p.waiters, w)
 	p.connectForWaiters()
 	return nil, w, nil
@@ -111,7 +112,7 @@ func (p *pool) unready() error {
 func (p *pool) checkIn(c *Conn) {
 	defer p.takeBack(c) // also if a listener panics
 	if p.observed() {
-		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
+		p.tell(telemetry.PoolEvent{Kind: telemetry.CheckedIn, ID: c.id, Took: time.Since(c.checkedOut)})
 	}
 }
 
@@ -143,7 +144,9 @@ func (p *pool) put(c *Conn) {
 	}
 	if len(p.waiters) > 0 {
 		c.checkedOut = c.lastUsed
-		p.nextWaiter().granted <- grant{conn: c}
+		w := p.nextWaiter()
+		p.counts.waited(c.lastUsed.Sub(w.since))
+		w.granted <- grant{conn: c}
 	} else {
 		c.checkedOut = time.Time{}
 		p.idle = append(p.idle, c)
@@ -195,7 +198,7 @@ func (p *pool) stillUsable(c *Conn, now time.Time) bool {
 // discard closes a connection that is checked out. Only after that may another one be made in its place. It does nothing if
 // closePinned has closed the connection.
 func (p *pool) discard(c *Conn, reason string) {
-	if !p.remove(c) {
+	if !p.remove(c, reason) {
 		return
 	}
 	defer p.forget(c) // also if a listener panics
@@ -203,11 +206,14 @@ func (p *pool) discard(c *Conn, reason string) {
 }
 
 // remove takes a connection from the open ones. It returns false if it is not one of them.
-func (p *pool) remove(c *Conn) bool {
+func (p *pool) remove(c *Conn, reason string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, open := p.open[c]
-	delete(p.open, c)
+	if open {
+		delete(p.open, c)
+		p.counts.closed(reason)
+	}
 	return open
 }
 
@@ -225,7 +231,7 @@ func (p *pool) forget(c *Conn) {
 
 func (p *pool) closeConn(c *Conn, reason string) {
 	defer c.close() // also if a listener panics
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.closeError(reason)})
+	p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionClosed, ID: c.id, Reason: reason, Err: c.closeError(reason)})
 }
 
 // readyGeneration returns the current generation, and whether the pool is ready.

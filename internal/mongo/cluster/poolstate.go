@@ -6,6 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 type poolState uint8
@@ -21,10 +23,8 @@ func (p *pool) created() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notices.add(func() {
-		options := &event.MonitorPoolOptions{
-			MaxPoolSize: p.server.cluster.cfg.MaxPoolSize, MinPoolSize: p.server.cluster.cfg.MinPoolSize,
-		}
-		p.emit(event.PoolEvent{Type: event.ConnectionPoolCreated, PoolOptions: options})
+		cfg := &p.server.cluster.cfg
+		p.tell(telemetry.PoolEvent{Kind: telemetry.PoolCreated, Max: cfg.MaxPoolSize, Min: cfg.MinPoolSize})
 	})
 	return effects{p.notices.deliver}
 }
@@ -38,7 +38,7 @@ func (p *pool) makeReady() effects {
 	}
 	p.state = ready
 	generation := p.generations.pool
-	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
+	p.notices.add(func() { p.tell(telemetry.PoolEvent{Kind: telemetry.PoolReady}) })
 	p.notices.add(func() { p.allowFilling(generation) })
 	return effects{p.notices.deliver}
 }
@@ -62,7 +62,7 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 	}
 	if p.state == ready {
 		p.notices.add(func() {
-			p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, Interruption: interrupt, Error: cause})
+			p.tell(telemetry.PoolEvent{Kind: telemetry.PoolCleared, Interrupted: interrupt, Err: cause})
 		})
 	}
 	p.state, p.cause, p.mayFill = paused, cause, false
@@ -86,7 +86,7 @@ func (p *pool) clearService(service bson.ObjectID, cause error) effects {
 	}
 	p.generations.advance(service)
 	p.notices.add(func() {
-		p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, ServiceID: &service, Error: cause})
+		p.tell(telemetry.PoolEvent{Kind: telemetry.PoolCleared, Service: service.Hex(), Err: cause})
 	})
 	p.dropIdle(event.ReasonStale, func(c *Conn) bool { return c.service == service })
 	return effects{p.notices.deliver}
@@ -102,7 +102,7 @@ func (p *pool) close() effects {
 	}
 	p.state = closed
 	p.dropIdle(event.ReasonPoolClosed, everyConn)
-	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolClosed}) })
+	p.notices.add(func() { p.tell(telemetry.PoolEvent{Kind: telemetry.PoolClosed}) })
 	p.failWaiters(ErrPoolClosed)
 	p.interruptPending(ErrPoolClosed)
 	return effects{p.notices.deliver}
@@ -133,6 +133,7 @@ func (p *pool) closePinned() {
 func (p *pool) drop(c *Conn, reason string) {
 	delete(p.open, c)
 	p.total--
+	p.counts.closed(reason)
 	p.generations.leave(c.service)
 	p.notices.add(func() { p.closeConn(c, reason) })
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
-	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // ErrSelectionTimeout matches the error of a server selection that reached the server selection timeout. It matches
@@ -61,20 +61,20 @@ func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target,
 	return c.SelectFor(ctx, want, Purpose{}, nil)
 }
 
-// Purpose is the operation for which a server is selected, as the log has it.
+// Purpose is the operation for which a server is selected, as tracers and the log have it.
 type Purpose struct {
-	Operation string // the command's name
+	Traced    *telemetry.Operation // nil: the tracer was told of none
+	Operation string               // the command's name
 	ID        int64
-	// Waited is set when the message of a waiting selection is written: an operation that selects several times writes it
-	// once. If it is nil, each selection writes it.
+	// Waited is set when a selection waits: the log has that once for an operation. If it is nil, the log has it for each selection.
 	Waited *bool
 }
 
-// SelectFor is [Cluster.Select] with an operation for the log. Until the check other has ended, if it is not nil, it
+// SelectFor is [Cluster.Select] with an operation for tracers and the log. Until the check other has ended, if it is not nil, it
 // returns no deprioritized server: it waits for another one.
 func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Purpose, other *PendingCheck) (Target, error) {
-	if c.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
-		return c.loggedSelect(ctx, want, p, other)
+	if c.TracesSelections() {
+		return c.tracedSelect(ctx, want, p, other)
 	}
 	return c.selectServer(ctx, want, other, nil)
 }

@@ -8,49 +8,45 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
-// loggedSelect selects a server and writes the messages of Server Selection, "Logging".
-func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p Purpose, other *PendingCheck) (Target, error) {
-	began := time.Now()
-	c.logSelection(logging.Debug, "Server selection started", want, p)
-	t, err := c.selectServer(ctx, want, other, func() { c.logWaiting(ctx, want, p, began) })
-	var failed *SelectionError
-	switch {
-	case err == nil:
-		c.logSelection(logging.Debug, "Server selection succeeded", want, p, logging.Endpoint(nil, t.Server.address)...)
-	case errors.As(err, &failed): // without its explanation, which is in the other fields
-		c.logSelection(logging.Debug, "Server selection failed", want, p, "failure", failed.Err.Error())
-	default:
-		c.logSelection(logging.Debug, "Server selection failed", want, p, "failure", err.Error())
+// selectionLogged returns the tracer that writes the messages of Server Selection, "Logging"; nil if the log does not have them.
+func selectionLogged(log *logging.Logger) *telemetry.Tracer {
+	if !log.Enabled(logging.ServerSelection, logging.Info) {
+		return nil
 	}
-	return t, err
+	return &telemetry.Tracer{
+		SelectionBegan: func(ctx context.Context, s *telemetry.Selection) context.Context {
+			logSelection(log, logging.Debug, "Server selection started", s)
+			return ctx
+		},
+		SelectionWaits: func(_ context.Context, s *telemetry.Selection, atMost time.Duration) {
+			if !s.WaitedBefore { // once for an operation
+				logSelection(log, logging.Info, "Waiting for suitable server to become available", s, "remainingTimeMS", logging.Milliseconds(atMost))
+			}
+		},
+		SelectionEnded: func(_ context.Context, s *telemetry.Selection, r *telemetry.Selected) {
+			var failed *SelectionError
+			switch {
+			case r.Err == nil:
+				logSelection(log, logging.Debug, "Server selection succeeded", s, logging.Endpoint(nil, r.Address)...)
+			case errors.As(r.Err, &failed): // without its explanation, which is in the other fields
+				logSelection(log, logging.Debug, "Server selection failed", s, "failure", failed.Err.Error())
+			default:
+				logSelection(log, logging.Debug, "Server selection failed", s, "failure", r.Err.Error())
+			}
+		},
+	}
 }
 
-// logWaiting writes once for an operation that a selection waits, and how long it may wait.
-func (c *Cluster) logWaiting(ctx context.Context, want *topology.Selection, p Purpose, began time.Time) {
-	if p.Waited != nil {
-		if *p.Waited {
-			return
-		}
-		*p.Waited = true
-	}
-	remaining := c.cfg.ServerSelectionTimeout - time.Since(began)
-	if deadline, ok := ctx.Deadline(); ok {
-		remaining = min(remaining, time.Until(deadline))
-	}
-	c.logSelection(logging.Info, "Waiting for suitable server to become available", want, p,
-		"remainingTimeMS", logging.Milliseconds(remaining))
-}
-
-func (c *Cluster) logSelection(level options.LogLevel, message string, want *topology.Selection, p Purpose, fields ...any) {
-	if !c.cfg.Log.Enabled(logging.ServerSelection, level) {
+func logSelection(log *logging.Logger, level options.LogLevel, message string, s *telemetry.Selection, fields ...any) {
+	if !log.Enabled(logging.ServerSelection, level) {
 		return
 	}
-	fields = append(fields, "selector", want.String(), "operation", p.Operation, "topologyDescription", c.snapshot.Load().Description.String())
-	if p.ID != 0 {
-		fields = append(fields, "operationId", p.ID)
+	fields = append(fields, "selector", s.Selector(), "operation", s.Name, "topologyDescription", s.Topology())
+	if s.OperationID != 0 {
+		fields = append(fields, "operationId", s.OperationID)
 	}
-	c.cfg.Log.Log(logging.ServerSelection, level, message, fields...)
+	log.Log(logging.ServerSelection, level, message, fields...)
 }

@@ -8,6 +8,7 @@ import (
 // waiter is a checkout in the wait queue. It gets one grant.
 type waiter struct {
 	granted    chan grant
+	since      time.Time
 	connecting bool // a connection was begun for it
 }
 
@@ -78,6 +79,8 @@ func (p *pool) connectsFor(w *waiter) bool {
 // exhausted returns the error of a checkout that ended without a connection. It is called with the lock held.
 func (p *pool) exhausted(cause error, start time.Time) error {
 	now := time.Now()
+	p.counts.timedOut++
+	p.counts.waited(now.Sub(start))
 	e := &CheckOutError{
 		Address: p.server.address, Limit: p.server.cluster.cfg.MaxPoolSize, Waited: now.Sub(start), Err: cause,
 		Connecting: len(p.pending), Failed: p.failed, LoadBalanced: p.server.cluster.cfg.Topology.LoadBalanced,

@@ -45,6 +45,9 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 		r.rememberError(&failure)
 	case r.requested:
 		r.op.Request.succeeded(target, r.op.Selection.ReadPref)
+		fallthrough
+	default:
+		failure.Endpoint = target.Server.Address()
 	}
 	return failure
 }

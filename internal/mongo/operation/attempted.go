@@ -53,7 +53,10 @@ func connectionOf(conn *cluster.Conn) telemetry.Connection {
 func (a *attempted) describe(message []byte) {
 	t := &a.told
 	m, _ := wire.ParseMsg(message) // it was just built
-	t.Sensitive = sensitive(t.Name, m.Body)
+	if t.Sensitive = sensitive(t.Name, m.Body); t.Sensitive && a.run.op.Traced != nil {
+		a.run.op.Traced.sensitive = true
+	}
+	t.Batch = statements(&m)
 	a.describeFirst(m.Body)
 	t.Command = sync.OnceValue(func() []byte {
 		if t.Sensitive {
@@ -76,6 +79,19 @@ func (a *attempted) describeFirst(command []byte) {
 		t.Collection = string(first.Text())
 	}
 	t.Collection = about(t.Namespace, t.Collection)
+}
+
+// statements returns the number of documents or statements in a message that has them as a sequence.
+func statements(m *wire.Msg) int {
+	n := 0
+	for _, s := range m.Sequences {
+		if string(s.Identifier) == "nsInfo" { // the collections of a bulkWrite
+			continue
+		}
+		count, _ := s.Count() // the message was just built
+		n += count
+	}
+	return n
 }
 
 // shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
@@ -111,11 +127,13 @@ func (a *attempted) ended(err error) {
 		return
 	}
 	reply := &a.run.reply
-	result := telemetry.Result{Took: time.Since(a.told.Began), Err: err, Reply: a.reply(reply)}
+	result := telemetry.Result{Took: time.Since(a.told.Began), Err: err, Rows: -1, Reply: a.reply(reply)}
 	switch {
 	case reply.OK: // a success, even with writeErrors
-		cursor, _ := reply.ReadCursor() // most replies have none
-		result.Err, result.Cursor = nil, cursor.ID
+		result.Err = nil
+		if cursor, noCursor := reply.ReadCursor(); noCursor == nil {
+			result.Cursor, result.Rows = cursor.ID, elements(cursor.Batch)
+		}
 	case err != nil:
 		result.Code = reply.Code
 		if a.told.Sensitive {
@@ -124,6 +142,15 @@ func (a *attempted) ended(err error) {
 	}
 	defer a.run.cfg.Cluster.Listening().Add(-1)
 	tell(a.ctx, &a.told, &result)
+}
+
+// elements returns the number of elements of an array.
+func elements(array []byte) int {
+	n := 0
+	for it := wire.Elements(array); it.Next(); {
+		n++
+	}
+	return n
 }
 
 // reply returns what returns the reply as it may be shown, nil if there is none.

@@ -24,7 +24,8 @@ func (r *Runner) Close(ctx context.Context) {
 }
 
 func (r *Runner) close(ctx context.Context) {
-	defer r.cfg.Log.Close() // all this also if a listener panics
+	defer r.closed() // all this also if a listener panics
+	defer r.cfg.Log.Close()
 	defer r.cfg.Cluster.Interrupt()
 	defer r.cfg.Cluster.Close()
 	drain := ctx

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/base/retold"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -23,12 +24,12 @@ type Limits struct {
 	Observer      retry.Observer
 }
 
-// newEngine returns an engine with these limits. Its attempts have no time limit: an attempt begins with the selection of a
+// newEngine returns an engine with these limits, which tells told too, unless that is nil. Its attempts have no time limit: an attempt begins with the selection of a
 // server, which has a limit of its own. See [Limits.limited].
-func (l *Limits) newEngine() (*retry.Engine, error) {
+func (l *Limits) newEngine(told retry.Observer) (*retry.Engine, error) {
 	return retry.New(retry.Options{
 		Strategy: retry.RetryOnce(), DeadlineMode: retry.DeadlineGiveUp,
-		Budget: l.Budget, EndpointBreaker: l.Breaker, Observer: l.Observer,
+		Budget: l.Budget, EndpointBreaker: l.Breaker, Observer: retold.Both(l.Observer, told),
 	})
 }
 

@@ -18,11 +18,11 @@ func (r *run) logID() int64 {
 	return r.op.LogID
 }
 
-// purpose returns the operation as the log of server selection has it. Without that log it gets no number.
+// purpose returns the operation for those who are told of selections. If nobody is, it gets no number.
 func (r *run) purpose() cluster.Purpose {
 	p := cluster.Purpose{Operation: r.op.Name}
-	if r.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
-		p.ID, p.Waited = r.logID(), &r.waited
+	if r.cfg.Cluster.TracesSelections() {
+		p.ID, p.Waited, p.Traced = r.logID(), &r.waited, r.op.Traced.Told()
 	}
 	return p
 }

@@ -49,7 +49,7 @@ type run struct {
 	sending     bool
 	reply       Reply
 	lastFailure retry.Failure // for the log
-	waited      bool          // the log says that a selection of the operation waits
+	waited      bool          // a selection of the operation has waited, for the log
 }
 
 // begin sets the operation's session.
@@ -72,7 +72,7 @@ func (r *run) begin(runner *Runner, op *Operation) {
 // do makes the attempts. The implicit session ends with them, also if the application's code panics.
 func (r *run) do(ctx context.Context) error {
 	defer r.endSession()
-	return r.engine.Do(ctx, retry.Operation{Strategy: r, Name: r.op.Name, Idempotency: r.op.Idempotency}, r.attempt)
+	return r.engine.Do(r.decided(ctx), retry.Operation{Strategy: r, Name: r.op.Name, Idempotency: r.op.Idempotency}, r.attempt)
 }
 
 func (r *run) endSession() {

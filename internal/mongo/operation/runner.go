@@ -34,15 +34,22 @@ type Runner struct {
 	attempts *telemetry.Tracer // who is told of attempts, nil for nobody
 	sessions SessionPool
 	clock    clock
+	closed   func() // tells the tracer of the client's end
 }
 
 // NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := cfg.Limits.newEngine()
-	if err != nil {
+	r := &Runner{cfg: cfg, attempts: telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))}
+	var told retry.Observer
+	if cfg.Tracer != nil && cfg.Tracer.Decided != nil {
+		told = decisions{r}
+	}
+	var err error
+	if r.engine, err = cfg.Limits.newEngine(told); err != nil {
 		return nil, err
 	}
-	return &Runner{cfg: cfg, engine: engine, attempts: telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))}, nil
+	r.closed = r.opened()
+	return r, nil
 }
 
 // Cluster returns the runner's cluster.

@@ -13,6 +13,8 @@ type Traced struct {
 	runner *Runner
 	ctx    context.Context //nolint:containedctx // the one that the tracer made
 	told   telemetry.Operation
+	// sensitive means that a command of it may have had credentials.
+	sensitive bool
 }
 
 // ErrPanicked is the error of an operation, for a tracer, that the application's code ended by a panic.
@@ -30,6 +32,14 @@ func (r *Runner) Trace(ctx context.Context, name, database, collection string, s
 	}}
 	t.ctx = began(r, r.cfg.Tracer.OperationBegan, ctx, &t.told)
 	return t.ctx, t
+}
+
+// Told returns the operation as the tracer was told of it, nil if it was not.
+func (t *Traced) Told() *telemetry.Operation {
+	if t == nil {
+		return nil
+	}
+	return &t.told
 }
 
 // about returns the collection that an operation is about, as the OpenTelemetry specification has it: none on the database admin.
@@ -52,6 +62,9 @@ func (t *Traced) Run(f func() error) (err error) {
 
 func (t *Traced) end(err error) {
 	if ended := t.runner.cfg.Tracer.OperationEnded; ended != nil {
+		if t.sensitive && err != nil {
+			err = redacted(err)
+		}
 		defer t.runner.cfg.Cluster.Listening().Add(-1)
 		ended(t.ctx, &t.told, err)
 	}
