@@ -21,6 +21,8 @@ type Cluster struct {
 	codecs *codecs
 	tracer *telemetry.Tracer                           // of selections, joined with the log
 	pooled func(context.Context, *telemetry.PoolEvent) // nil: nobody is told of pools
+	// toldCtx is the background, with which tracers are told of what no operation waits for.
+	toldCtx context.Context //nolint:containedctx // it never ends
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
@@ -98,7 +100,7 @@ func (c *Cluster) open(first *topology.Description) {
 }
 
 func newCluster(cfg Config) *Cluster {
-	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
+	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), toldCtx: context.Background(), servers: make(map[string]*Server)}
 	c.codecs = newCodecs(&c.cfg)
 	c.trace()
 	c.notices.lock = &c.mu

@@ -169,7 +169,6 @@ func (p *pool) giveTo(w *waiter, c *Conn) bool {
 	if !p.removeWaiter(w) {
 		return false
 	}
-	p.counts.waited(c.lastUsed.Sub(w.since))
 	w.granted <- grant{conn: c} // under the lock: a waiter that is not in the queue has its grant
 	return true
 }
@@ -188,5 +187,6 @@ func (p *pool) removeWaiter(w *waiter) bool {
 		return false
 	}
 	p.waiters = slices.Delete(p.waiters, i, i+1)
+	p.counts.waited(time.Since(w.since))
 	return true
 }

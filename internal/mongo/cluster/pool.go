@@ -144,9 +144,7 @@ func (p *pool) put(c *Conn) {
 	}
 	if len(p.waiters) > 0 {
 		c.checkedOut = c.lastUsed
-		w := p.nextWaiter()
-		p.counts.waited(c.lastUsed.Sub(w.since))
-		w.granted <- grant{conn: c}
+		p.nextWaiter().granted <- grant{conn: c}
 	} else {
 		c.checkedOut = time.Time{}
 		p.idle = append(p.idle, c)

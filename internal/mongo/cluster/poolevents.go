@@ -13,7 +13,7 @@ import (
 func (p *pool) observed() bool { return p.server.cluster.pooled != nil }
 
 // tell is emit for what no operation waits for.
-func (p *pool) tell(e telemetry.PoolEvent) { p.emit(context.Background(), e) }
+func (p *pool) tell(e telemetry.PoolEvent) { p.emit(p.server.cluster.toldCtx, e) }
 
 // emit tells what happened. It is never called with a lock held.
 func (p *pool) emit(ctx context.Context, e telemetry.PoolEvent) {

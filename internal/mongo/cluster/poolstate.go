@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -173,6 +174,7 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 func (p *pool) failWaiters(err error) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(w *waiter) bool {
 		if !w.connecting {
+			p.counts.waited(time.Since(w.since))
 			p.notices.add(func() { w.granted <- grant{err: err} })
 		}
 		return !w.connecting

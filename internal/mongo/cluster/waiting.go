@@ -80,7 +80,6 @@ func (p *pool) connectsFor(w *waiter) bool {
 func (p *pool) exhausted(cause error, start time.Time) error {
 	now := time.Now()
 	p.counts.timedOut++
-	p.counts.waited(now.Sub(start))
 	e := &CheckOutError{
 		Address: p.server.address, Limit: p.server.cluster.cfg.MaxPoolSize, Waited: now.Sub(start), Err: cause,
 		Connecting: len(p.pending), Failed: p.failed, LoadBalanced: p.server.cluster.cfg.Topology.LoadBalanced,
@@ -97,6 +96,7 @@ func (p *pool) exhausted(cause error, start time.Time) error {
 
 func (p *pool) nextWaiter() *waiter {
 	w := p.waiters[0]
+	p.counts.waited(time.Since(w.since))
 	p.waiters[0] = nil
 	p.waiters = p.waiters[1:]
 	return w

@@ -19,9 +19,7 @@ func (d decisions) Observe(ctx context.Context, e retry.Event) {
 		return
 	}
 	t, _ := ctx.Value(decidedKey{}).(*Traced)
-	if decision.Operation = t.Told(); t != nil {
-		ctx = t.ctx
-	}
+	decision.Operation = t.Told()
 	if sensitiveCommand(e.Name) {
 		decision.Err = redacted(decision.Err)
 	}

@@ -1,0 +1,50 @@
+package health
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/telemetry"
+)
+
+func TestState(t *testing.T) {
+	up, down := telemetry.Pool{Ready: true}, telemetry.Pool{}
+	for _, c := range []struct {
+		pools  []telemetry.Pool
+		want   string
+		status int
+	}{
+		{nil, Down, http.StatusServiceUnavailable},
+		{[]telemetry.Pool{down, down}, Down, http.StatusServiceUnavailable},
+		{[]telemetry.Pool{down, up}, Degraded, http.StatusOK},
+		{[]telemetry.Pool{up, up}, OK, http.StatusOK},
+	} {
+		if got := State(c.pools); got != c.want {
+			t.Errorf("%v is %s, want %s", c.pools, got, c.want)
+		}
+		answer := httptest.NewRecorder()
+		Handler(func() []telemetry.Pool { return c.pools }).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		if answer.Code != c.status {
+			t.Errorf("%v is answered with %d, want %d", c.pools, answer.Code, c.status)
+		}
+	}
+}
+
+func TestTheAnswerHasAllOfAPool(t *testing.T) {
+	known := telemetry.Pool{
+		Address: "a:1", Service: "kv", Ready: true, InUse: 1, Idle: 2, Pending: 3, Waiting: 4, OldestWait: 5 * time.Millisecond,
+		LongestWait: 6 * time.Millisecond, Min: 7, Max: 8, Made: 9, Failed: 10, TimedOut: 11, Closed: map[string]uint64{"idle": 12},
+	}
+	answer := httptest.NewRecorder()
+	Handler(func() []telemetry.Pool { return []telemetry.Pool{known} }).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	want := `{"status":"ok","pools":[{"address":"a:1","service":"kv","ready":true,"inUse":1,"idle":2,"pending":3,"waiting":4,"oldestWaitMS":5,` +
+		`"longestWaitMS":6,"min":7,"max":8,"made":9,"failed":10,"timedOut":11,"closed":{"idle":12}}]}` + "\n"
+	if got := answer.Body.String(); got != want {
+		t.Errorf("the answer is\n%s, want\n%s", got, want)
+	}
+	if got := answer.Header().Get("Content-Type"); got != "application/json" {
+		t.Errorf("the answer is %s", got)
+	}
+}
