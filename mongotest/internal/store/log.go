@@ -1,9 +1,6 @@
 package store
 
-import (
-	"slices"
-	"sort"
-)
+import "sort"
 
 // Slot is a place in one member's log: the entry, and the data that is needed to undo it there.
 type Slot struct {
@@ -38,7 +35,7 @@ func (s *Slot) size() int64 {
 // Log is one member's oplog. Indexes count from 1; those up to Base have been trimmed.
 type Log struct {
 	Base  int64
-	slots []Slot
+	slots slots
 	bytes int64
 }
 
@@ -49,33 +46,30 @@ func (l *Log) Bytes() int64 { return l.bytes }
 func (l *Log) add(s Slot) {
 	s.bytes = s.size()
 	l.bytes += s.bytes
-	l.slots = append(l.slots, s)
+	l.slots.add(s)
 }
 
 // drop takes the newest slot out.
 func (l *Log) drop() Slot {
-	last := len(l.slots) - 1
-	s := l.slots[last]
-	l.slots[last] = Slot{}
-	l.slots = l.slots[:last]
+	s := l.slots.dropLast()
 	l.bytes -= s.bytes
 	return s
 }
 
 // Last returns the index of the newest entry, 0 if there is none.
-func (l *Log) Last() int64 { return l.Base + int64(len(l.slots)) }
+func (l *Log) Last() int64 { return l.Base + int64(l.slots.n) }
 
 // At returns the entry at an index, nil if there is none.
 func (l *Log) At(index int64) *Entry {
 	if index <= l.Base || index > l.Last() {
 		return nil
 	}
-	return l.slots[index-l.Base-1].Entry
+	return l.slots.at(int(index - l.Base - 1)).Entry
 }
 
 // Previous returns the entry of the session and the transaction number of an entry before it, nil if there is none.
 func (l *Log) Previous(index int64) *Entry {
-	s := &l.slots[index-l.Base-1]
+	s := l.slots.at(int(index - l.Base - 1))
 	if s.Session == nil || s.previous == nil || s.previous.Txn != s.Session.Txn {
 		return nil
 	}
@@ -84,7 +78,7 @@ func (l *Log) Previous(index int64) *Entry {
 
 // Part returns the log up to an index, which nobody changes.
 func (l *Log) Part(last int64) Log {
-	return Log{Base: l.Base, slots: slices.Clone(l.slots[:max(0, min(last, l.Last())-l.Base)]), bytes: l.bytes}
+	return Log{Base: l.Base, slots: l.slots.part(int(max(0, min(last, l.Last())-l.Base))), bytes: l.bytes}
 }
 
 // Tail returns the newest entry, nil before the first primary has begun with a no-op.
@@ -92,17 +86,15 @@ func (l *Log) Tail() *Entry { return l.At(l.Last()) }
 
 // Trim forgets the oldest entries as long as the log keeps more than limit bytes, but only those before an index, and never the newest.
 func (l *Log) Trim(before, limit int64) {
-	n := 0
-	for l.bytes > limit && l.Base+int64(n)+1 < before && n < len(l.slots)-1 {
-		l.bytes -= l.slots[n].bytes
-		l.slots[n] = Slot{}
-		n++
+	for l.bytes > limit && l.Base+1 < before && l.slots.n > 1 {
+		l.bytes -= l.slots.at(0).bytes
+		l.slots.dropFirst()
+		l.Base++
 	}
-	l.slots, l.Base = l.slots[n:], l.Base+int64(n)
 }
 
 // Since returns the index of the first entry that is not before a time, false if that may have been forgotten.
 func (l *Log) Since(t Timestamp) (int64, bool) {
-	at := sort.Search(len(l.slots), func(i int) bool { return l.slots[i].TS >= t })
-	return l.Base + int64(at) + 1, at > 0 || l.Base == 0 || l.slots[0].TS == t
+	at := sort.Search(l.slots.n, func(i int) bool { return l.slots.at(i).TS >= t })
+	return l.Base + int64(at) + 1, at > 0 || l.Base == 0 || l.slots.at(0).TS == t
 }

@@ -10,9 +10,9 @@ var oplogUUID = NewUUID()
 func (l *Log) Oplog(last, size int64, document func(e, previous *Entry) []byte) *Collection {
 	part := l.Part(last)
 	c := newCollection(&Definition{UUID: oplogUUID, Options: Options{Capped: true, Size: size}})
-	c.Live, c.Size = len(part.slots), part.bytes
+	c.Live, c.Size = part.slots.n, part.bytes
 	c.late = func() []*Record {
-		list := make([]*Record, len(part.slots))
+		list := make([]*Record, part.slots.n)
 		for i := range list {
 			index := part.Base + int64(i) + 1
 			list[i] = &Record{ID: index, Doc: document(part.At(index), part.Previous(index))}

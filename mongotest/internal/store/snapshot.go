@@ -9,8 +9,8 @@ import (
 // Changes returns the changes of the data after an index of its log, the newest first.
 func (st *Store) Changes(after int64) iter.Seq[*Slot] {
 	return func(yield func(*Slot) bool) {
-		for i := len(st.Log.slots) - 1; i >= 0 && st.Log.Base+int64(i) >= after; i-- {
-			if !st.Log.slots[i].changes(yield) {
+		for i := st.Log.slots.n - 1; i >= 0 && st.Log.Base+int64(i) >= after; i-- {
+			if !st.Log.slots.at(i).changes(yield) {
 				return
 			}
 		}
