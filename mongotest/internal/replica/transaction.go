@@ -127,13 +127,23 @@ func (t *Transaction) RollbackLocked(to Savepoint) {
 		t.Data.Undo(&t.Writes[last])
 	}
 	t.Writes = t.Writes[:to.writes]
-	for _, l := range t.locks[to.locks:] {
-		delete(t.Member.locks, l)
-	}
 	if len(t.locks) > to.locks {
-		t.locks = t.locks[:to.locks]
+		t.unlockLocked(to.locks)
 		t.Member.Set.ChangedLocked()
 	}
+}
+
+// unlockLocked gives up the locks that the transaction took after its first ones.
+func (t *Transaction) unlockLocked(first int) {
+	m := t.Member
+	if first == 0 && len(t.locks) == len(m.locks) {
+		m.locks = make(map[lock]*Transaction) // there are no others: it need not look each up
+	} else {
+		for _, l := range t.locks[first:] {
+			delete(m.locks, l)
+		}
+	}
+	t.locks = t.locks[:first]
 }
 
 // entries returns what the transaction wrote.
@@ -247,9 +257,7 @@ func (t *Transaction) endLocked(how TransactionState) {
 	t.State = how
 	t.expiry.Stop()
 	delete(m.Open, t)
-	for _, l := range t.locks {
-		delete(m.locks, l)
-	}
+	t.unlockLocked(0)
 	t.locks = nil
 	m.Set.TransactionEndedLocked(t)
 	m.Set.ChangedLocked() // who waits for a lock

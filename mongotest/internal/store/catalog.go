@@ -25,6 +25,7 @@ func (c Catalog) Apply(e *Entry) Slot {
 		c[e.Change.To] = s.on
 		s.on.Def = e.Change.After
 	case Group:
+		s.parts = make([]Slot, 0, len(e.Parts))
 		for _, part := range e.Parts {
 			s.parts = append(s.parts, c.Apply(part))
 		}
