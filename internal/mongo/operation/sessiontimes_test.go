@@ -135,6 +135,19 @@ func TestTheReadConcernOfACommandInASession(t *testing.T) {
 	}
 }
 
+// Source: Read and Write Concern specification, "afterClusterTime": the commands are its list.
+func TestEachWriteOfTheListHasTheTimeOfItsSession(t *testing.T) {
+	s := &Session{explicit: true, causal: true, operationTime: 5}
+	for _, name := range []string{
+		"insert", "update", "findAndModify", "delete", "bulkWrite", "create", "createIndexes", "drop", "dropDatabase", "dropIndexes",
+	} {
+		r := &run{op: &Operation{Name: name, Kind: Write}, session: s}
+		if got, err := r.readConcern(new(topology.Server)); got != (ReadConcern{AfterClusterTime: 5}) || err != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestAReadConcernIsSentWithTheFieldsThatItHas(t *testing.T) {
 	const time = 7<<32 | 9
 	for _, c := range []struct {
