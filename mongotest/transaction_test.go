@@ -469,6 +469,17 @@ func TestWaitingForATransactionHasALimit(t *testing.T) {
 	})
 }
 
+// A transaction that ends gives up its own locks, not those of another one.
+func TestATransactionKeepsItsLocksWhenAnotherEnds(t *testing.T) {
+	for _, end := range []string{"B | COMMIT | ok", "B | ABORT | ok", "B | SET 1 7 | 112 T"} {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
+			p := newPlayers(t, rs)
+			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1\nA+ | SET 1 5 | n 1\nB+ | SET 2 6 | n 1\n" + end)
+			p.play("C+ | SET 1 7 | 112 T\nC+ | SET 2 7 | n 1\nA | COMMIT | ok\nC | COMMIT | ok\n- | FIND | 1:5 2:7")
+		})
+	}
+}
+
 func TestTransactionsDoNotLiveForEver(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
