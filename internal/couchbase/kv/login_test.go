@@ -54,3 +54,12 @@ func TestATokenThatIsAskedForNeedsTLS(t *testing.T) {
 		t.Errorf("with TLS: %v", err)
 	}
 }
+
+func TestALoginKeepsItsOwnListOfMechanisms(t *testing.T) {
+	list := []string{ScramSHA256}
+	l := login(t, Credential{Username: "u", Password: "p", Mechanisms: list})
+	list[0] = ScramSHA1
+	if got := l.mechanisms(true); len(got) != 1 || got[0] != ScramSHA256 {
+		t.Errorf("the caller changed the mechanisms to %v", got)
+	}
+}
