@@ -21,7 +21,7 @@ type level struct {
 var levels = []level{
 	{"the engine, and what clients tell about their work", []string{"retry", "telemetry"}},
 	{"the engine, for one database or protocol", []string{"retry/couchbasereason", "retry/mongoreason", "retry/retryhttp", "retry/retryslog"}},
-	{"what is made of what clients tell", []string{"internal/base/retold", "telemetry/health"}},
+	{"what is made of what clients tell", []string{"internal/base/retold", "telemetry/health", "telemetry/metrics"}},
 
 	{"what several layers stand on", []string{
 		"internal/base/filelock", "internal/base/openloop", "internal/base/panicked", "internal/base/pause", "internal/base/peek",
@@ -221,6 +221,8 @@ var mayDependOn = map[string][]string{
 	"retry/couchbasereason": {},
 	"retry/retryhttp":       {},
 	"retry/retryslog":       {},
+	"telemetry":             {},
+	"telemetry/metrics":     {},
 	"mongo": {
 		"go.mongodb.org/mongo-driver/v2",
 		// The dependencies of the official module's types.

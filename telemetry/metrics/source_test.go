@@ -1,0 +1,104 @@
+package metrics_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/telemetry"
+	"github.com/holdfast-db/holdfast/telemetry/metrics"
+)
+
+func find() *telemetry.Operation {
+	return &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now()}
+}
+
+func TestOperationsAreMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _, tracer := newMemory()
+		o := find()
+		get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: o.Began}
+		list := &telemetry.Operation{System: telemetry.MongoDB, Name: "listDatabases", Namespace: "admin", Began: o.Began}
+		<-time.After(1500 * time.Millisecond)
+		tracer.OperationEnded(t.Context(), o, nil)
+		tracer.OperationEnded(t.Context(), o, nil)
+		tracer.OperationEnded(t.Context(), o, &fs.PathError{Err: io.EOF})
+		tracer.OperationEnded(t.Context(), get, nil)
+		tracer.OperationEnded(t.Context(), list, nil)
+		m.want(t, `
+		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [1.5 1.5]
+		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find error.type=*fs.PathError [1.5]
+		|db.client.operation.duration db.system.name=couchbase db.namespace=b db.operation.name=get couchbase.service=kv couchbase.scope.name=s couchbase.collection.name=c [1.5]
+		|db.client.operation.duration db.system.name=mongodb db.namespace=admin db.operation.name=listDatabases [1.5]
+		|`)
+	})
+}
+
+// Replies that have no documents are not counted, and neither are those to what the client asks for itself.
+func TestTheRowsOfRepliesAreMeasured(t *testing.T) {
+	m, _, tracer := newMemory()
+	a := &telemetry.Attempt{Operation: find()}
+	for _, rows := range []int{-1, 0, 101} {
+		tracer.AttemptEnded(t.Context(), a, &telemetry.Result{Rows: rows})
+	}
+	tracer.AttemptEnded(t.Context(), &telemetry.Attempt{}, &telemetry.Result{Rows: 7})
+	m.want(t, `
+	|db.client.response.returned_rows db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [0 101]
+	|`)
+}
+
+func TestThePoolsEventsAreMeasured(t *testing.T) {
+	m, _, tracer := newMemory()
+	for kind := telemetry.PoolCreated; kind <= telemetry.CheckedIn; kind++ {
+		tracer.Pool(t.Context(), &telemetry.PoolEvent{Kind: kind, Address: "a:1", Took: time.Duration(kind) * time.Second})
+	}
+	for _, reason := range []string{"timeout", "connectionError", "poolClosed"} {
+		tracer.Pool(t.Context(), &telemetry.PoolEvent{Kind: telemetry.CheckoutFailed, Address: "b:2", Reason: reason, Took: time.Second})
+	}
+	m.want(t, fmt.Sprintf(`
+	|db.client.connection.create_time db.client.connection.pool.name=a:1 [%d]
+	|db.client.connection.wait_time db.client.connection.pool.name=a:1 [%d]
+	|db.client.connection.use_time db.client.connection.pool.name=a:1 [%d]
+	|db.client.connection.timeouts db.client.connection.pool.name=b:2 [1]
+	|`, telemetry.ConnectionReady, telemetry.CheckedOut, telemetry.CheckedIn))
+}
+
+// If the context ends during the delay of another attempt, there are two decisions: that one, and the end.
+func TestDecisionsAreCounted(t *testing.T) {
+	m, _, tracer := newMemory()
+	for range 2 {
+		tracer.Decided(t.Context(), &telemetry.Decision{Operation: find(), Address: "db:27017", Reason: "NETWORK_ERROR", Stage: "in flight"})
+	}
+	tracer.Decided(t.Context(), &telemetry.Decision{Operation: find(), Address: "db:27017", Reason: "NETWORK_ERROR", Stage: "in flight", StopReason: "cancelled"})
+	tracer.Decided(t.Context(), &telemetry.Decision{Address: "/tmp/mongodb.sock", Reason: "NETWORK_ERROR", Stage: "answered"})
+	tracer.Decided(t.Context(), &telemetry.Decision{Operation: find(), Reason: "NO_SERVER", Stage: "before sending"})
+	m.want(t, `
+	|holdfast.retry.attempts reason=NETWORK_ERROR stage=in flight db.operation.name=find server.address=db server.port=27017 [1 1]
+	|holdfast.retry.attempts reason=NETWORK_ERROR stage=answered server.address=/tmp/mongodb.sock [1]
+	|holdfast.retry.attempts reason=NO_SERVER stage=before sending db.operation.name=find [1]
+	|holdfast.retry.stopped stop_reason=cancelled [1]
+	|`)
+}
+
+func TestTheNamesOfErrorsAndServers(t *testing.T) {
+	for _, err := range []error{io.EOF, &fs.PathError{}, errors.Join(io.EOF), fmt.Errorf("%w", io.EOF), net.UnknownNetworkError("x")} {
+		if got, want := metrics.ErrorType(err), fmt.Sprintf("%T", err); got != want {
+			t.Errorf("error.type is %s, want %s", got, want)
+		}
+	}
+	for address, want := range map[string][2]string{
+		"db.example.com:27017": {"db.example.com", "27017"},
+		"[::1]:27018":          {"::1", "27018"},
+		"/tmp/mongodb.sock":    {"/tmp/mongodb.sock", ""},
+		"":                     {"", ""},
+	} {
+		if host, port := metrics.Server(address); [2]string{host, port} != want {
+			t.Errorf("%s: %s, %s", address, host, port)
+		}
+	}
+}
