@@ -3,13 +3,13 @@ package holdfastotel
 import (
 	"encoding/hex"
 	"fmt"
-	"net"
 	"runtime/debug"
 	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/holdfast-db/holdfast/telemetry"
+	"github.com/holdfast-db/holdfast/telemetry/metrics"
 )
 
 var systemMongoDB = attribute.String("db.system.name", string(telemetry.MongoDB))
@@ -61,14 +61,20 @@ func ofAttempt(a *telemetry.Attempt, maxLength int) []attribute.KeyValue {
 
 // ofAddress are the attributes of a server's "host:port", or of the path of a Unix domain socket.
 func ofAddress(address string) []attribute.KeyValue {
-	host, text, err := net.SplitHostPort(address)
-	port, wrong := strconv.ParseInt(text, 10, 64)
-	if err != nil || wrong != nil {
-		return []attribute.KeyValue{attribute.String("server.address", address), attribute.String("network.transport", "unix")}
+	host, port := metrics.Server(address)
+	if port == "" {
+		return []attribute.KeyValue{attribute.String("server.address", host), attribute.String("network.transport", "unix")}
 	}
-	return []attribute.KeyValue{
-		attribute.String("server.address", host), attribute.Int64("server.port", port), attribute.String("network.transport", "tcp"),
+	return []attribute.KeyValue{attribute.String("server.address", host), attributeOf("server.port", port), attribute.String("network.transport", "tcp")}
+}
+
+// attributeOf is an attribute with a value that is given as text. Ports are numbers.
+func attributeOf(name, value string) attribute.KeyValue {
+	if name == "server.port" {
+		port, _ := strconv.ParseInt(value, 10, 64)
+		return attribute.Int64(name, port)
 	}
+	return attribute.String(name, value)
 }
 
 func cursorID(id int64) attribute.KeyValue { return attribute.Int64("db.mongodb.cursor_id", id) }
@@ -96,14 +102,14 @@ func responseStatus(code string) attribute.KeyValue {
 // errorType is the code of the server's error or, without one, the type of the error in Go.
 func errorType(err error, code string) attribute.KeyValue {
 	if code == "" {
-		code = fmt.Sprintf("%T", err)
+		code = metrics.ErrorType(err)
 	}
 	return attribute.String("error.type", code)
 }
 
 func exception(err error) []attribute.KeyValue {
 	return []attribute.KeyValue{
-		attribute.String("exception.message", err.Error()), attribute.String("exception.type", fmt.Sprintf("%T", err)),
+		attribute.String("exception.message", err.Error()), attribute.String("exception.type", metrics.ErrorType(err)),
 		attribute.String("exception.stacktrace", string(debug.Stack())),
 	}
 }

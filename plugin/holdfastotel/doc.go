@@ -1,9 +1,13 @@
-// Package holdfastotel makes OpenTelemetry traces of what a Holdfast client does. It uses the API of OpenTelemetry alone: the program chooses the SDK
-// and its exporter.
+// Package holdfastotel makes OpenTelemetry traces and metrics of what Holdfast clients do. It uses the API of OpenTelemetry alone: the program chooses
+// the SDK and its exporters.
 //
 //	tracer, err := holdfastotel.New(holdfastotel.Options{Enabled: true})
 //	...
 //	client, err := mongo.Open(uri, mongo.Config{Tracer: tracer})
+//
+// Both are on, with the global providers, or those of [Options]. Give one tracer to all clients of the program.
+//
+// # Traces
 //
 // An operation is a span of the kind client, from before a server is selected until the application gets the result. Each message that is sent for it
 // is a span below that one: an operation that was retried has several. The operations of a transaction are below a span "transaction". Spans are
@@ -13,6 +17,12 @@
 // (https://github.com/mongodb/specifications/blob/master/source/open-telemetry/open-telemetry.md), with error.type and, on the spans of
 // messages, db.operation.name of OpenTelemetry's semantic conventions (https://opentelemetry.io/docs/specs/semconv/db/mongodb/).
 //
+// # Metrics
+//
+// They are those of package telemetry/metrics: db.client.operation.duration, what becomes of connections, and, with the prefix "holdfast.", retries,
+// why there was none, the budget and the breakers. Their instrumentation scope is github.com/holdfast-db/holdfast. Pools, budgets and breakers are
+// asked for when the SDK collects; nothing runs in between. The example of a bucket, if the SDK keeps any, is the operation's span.
+//
 // # Environment variables
 //
 //	OTEL_GO_INSTRUMENTATION_MONGODB_ENABLED                 1, true or yes: as Options.Enabled
@@ -21,5 +31,5 @@
 // # Secrets
 //
 // There is no span for a command that may have credentials, and no command's text unless it is asked for. A text has the values of the application's
-// documents and filters.
+// documents and filters. No metric has an id, a document, a statement or the text of an error in it.
 package holdfastotel

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/holdfast-db/holdfast/telemetry"
@@ -16,13 +17,16 @@ import (
 
 // Options are the options of New. The zero value follows the environment variables.
 type Options struct {
-	// Enabled switches the traces on. False means what the environment variable says, else that there are none.
+	// Enabled switches traces and metrics on. False means what the environment variable says, else that there are none. To have one of
+	// the two, give the provider of the other from a package noop of OpenTelemetry.
 	Enabled bool
 	// QueryTextMaxLength is the largest number of characters of a command's text (db.query.text); the rest is cut off. 0 means what the environment
 	// variable says, else that spans have no text. It must not be negative.
 	QueryTextMaxLength int
 	// TracerProvider makes the spans. Nil means the global one of OpenTelemetry, as it is when New is called.
 	TracerProvider trace.TracerProvider
+	// MeterProvider makes the metrics. Nil means the global one of OpenTelemetry, as it is when New is called; one that is set later gets them too.
+	MeterProvider metric.MeterProvider
 }
 
 const (
@@ -30,11 +34,12 @@ const (
 	lengthVariable  = "OTEL_GO_INSTRUMENTATION_MONGODB_QUERY_TEXT_MAX_LENGTH"
 
 	module = "github.com/holdfast-db/holdfast"
-	scope  = module + "/mongo" // the name of the instrumentation
+	scope  = module + "/mongo" // the name of the instrumentation, by the specification of MongoDB's drivers
 )
 
-// New returns a tracer for the configuration of a client, or nil if traces are not switched on. It returns an error if an option or an environment
-// variable is wrong.
+// New returns a tracer for the configurations of clients, or nil if traces and metrics are not switched on. It returns an error if an option or an
+// environment variable is wrong, or if the provider refuses a metric. Give one tracer to all clients: what is read of pools, budgets and breakers is
+// added up for the clients of one tracer.
 func New(o Options) (*telemetry.Tracer, error) {
 	if o.QueryTextMaxLength < 0 {
 		return nil, fmt.Errorf("holdfastotel: Options.QueryTextMaxLength is %d; it must not be negative", o.QueryTextMaxLength)
@@ -49,15 +54,15 @@ func New(o Options) (*telemetry.Tracer, error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
 	}
-	s := &spans{
-		tracer:    o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())),
-		maxLength: cmp.Or(o.QueryTextMaxLength, length),
+	if o.MeterProvider == nil {
+		o.MeterProvider = otel.GetMeterProvider()
 	}
-	return &telemetry.Tracer{
-		OperationBegan: s.operationBegan, OperationEnded: s.operationEnded,
-		AttemptBegan: s.attemptBegan, AttemptEnded: s.attemptEnded,
-		TransactionBegan: s.transactionBegan, TransactionEnded: s.transactionEnded,
-	}, nil
+	made, err := newMetrics(o.MeterProvider.Meter(module, metric.WithInstrumentationVersion(version())))
+	if err != nil {
+		return nil, fmt.Errorf("holdfastotel: the provider of metrics: %w", err)
+	}
+	traces := newSpans(o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())), cmp.Or(o.QueryTextMaxLength, length))
+	return telemetry.Join(traces, made), nil
 }
 
 // switchedOn reports whether a value of the environment variable switches traces on.

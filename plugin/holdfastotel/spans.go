@@ -16,6 +16,16 @@ type spans struct {
 	maxLength int // of a command's text; 0 for none
 }
 
+// newSpans returns a tracer that makes spans.
+func newSpans(tracer trace.Tracer, maxLength int) *telemetry.Tracer {
+	s := &spans{tracer: tracer, maxLength: maxLength}
+	return &telemetry.Tracer{
+		OperationBegan: s.operationBegan, OperationEnded: s.operationEnded,
+		AttemptBegan: s.attemptBegan, AttemptEnded: s.attemptEnded,
+		TransactionBegan: s.transactionBegan, TransactionEnded: s.transactionEnded,
+	}
+}
+
 // The spans are found by keys of their own: what is the current span of a context may be the span of another tracer.
 type (
 	operationKey   struct{}

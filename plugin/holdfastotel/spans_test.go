@@ -54,7 +54,7 @@ func TestWhoseExceptionItIs(t *testing.T) {
 		|find shop.orders failed error.type=operation.NoServer exception.type=operation.NoServer
 		|`, "error.type", "db.response.status_code", "exception.type")
 		for _, s := range w.spans.Ended() {
-			if stack, ok := attribute(s, "exception.stacktrace"); ok && !strings.Contains(stack.(string), "spans_test.go") {
+			if stack, ok := spanAttribute(s, "exception.stacktrace"); ok && !strings.Contains(stack.(string), "spans_test.go") {
 				w.Errorf("the stack is %v", stack)
 			}
 		}

@@ -78,7 +78,7 @@ func (w *world) below(b *strings.Builder, parent trace.SpanID, indent string, at
 			fmt.Fprintf(b, " %v", s.SpanKind())
 		}
 		for _, name := range attributes {
-			if v, ok := attribute(s, name); ok {
+			if v, ok := spanAttribute(s, name); ok {
 				fmt.Fprintf(b, " %s=%v", name, v)
 			}
 		}
@@ -87,7 +87,7 @@ func (w *world) below(b *strings.Builder, parent trace.SpanID, indent string, at
 	}
 }
 
-func attribute(s sdktrace.ReadOnlySpan, name string) (any, bool) {
+func spanAttribute(s sdktrace.ReadOnlySpan, name string) (any, bool) {
 	for _, a := range s.Attributes() {
 		if string(a.Key) == name {
 			return a.Value.AsInterface(), true

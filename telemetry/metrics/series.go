@@ -1,8 +1,10 @@
 package metrics
 
 import (
+	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // MaxSeries is the largest number of series of a metric that a source keeps: a program that uses ever more collections must not take ever more memory.
@@ -13,16 +15,13 @@ type series struct {
 	definition Definition
 	backend    Backend
 
-	mu   sync.RWMutex
-	made map[values]Record
+	mu   sync.Mutex // of changes
+	made atomic.Pointer[map[values]Record]
 }
 
-// of returns what records the values of a series.
+// of returns what records the values of a series. It takes no lock for one that was made: all operations of a program come here.
 func (s *series) of(v values) Record {
-	s.mu.RLock()
-	record, ok := s.made[v]
-	s.mu.RUnlock()
-	if ok {
+	if record, ok := (*s.made.Load())[v]; ok {
 		return record
 	}
 	return s.make(v)
@@ -31,19 +30,21 @@ func (s *series) of(v values) Record {
 func (s *series) make(v values) Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if record, ok := s.made[v]; ok {
+	before := *s.made.Load()
+	if record, ok := before[v]; ok {
 		return record // of another goroutine
 	}
 	attributes := make([]string, len(s.definition.Attributes))
 	for i := range attributes {
 		attributes[i] = strings.ToValidUTF8(v[i], "\uFFFD")
 	}
-	if len(s.made) >= MaxSeries {
+	if len(before) >= MaxSeries {
 		return s.overflow(attributes)
 	}
-	record := s.backend.Series(s.definition, attributes)
-	s.made[v] = record
-	return record
+	made := maps.Clone(before)
+	made[v] = s.backend.Series(s.definition, attributes)
+	s.made.Store(&made)
+	return made[v]
 }
 
 func (s *series) overflow(attributes []string) Record {

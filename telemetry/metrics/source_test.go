@@ -95,6 +95,7 @@ func TestTheNamesOfErrorsAndServers(t *testing.T) {
 		"db.example.com:27017": {"db.example.com", "27017"},
 		"[::1]:27018":          {"::1", "27018"},
 		"/tmp/mongodb.sock":    {"/tmp/mongodb.sock", ""},
+		"/tmp/a:b/mongo.sock":  {"/tmp/a:b/mongo.sock", ""},
 		"":                     {"", ""},
 	} {
 		if host, port := metrics.Server(address); [2]string{host, port} != want {

@@ -3,6 +3,7 @@ package metrics
 import (
 	"net"
 	"reflect"
+	"strconv"
 
 	"github.com/holdfast-db/holdfast/telemetry"
 )
@@ -29,7 +30,7 @@ func ErrorType(err error) string { return reflect.TypeOf(err).String() }
 // Unix domain socket, which has no port.
 func Server(address string) (host, port string) {
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
 		return address, ""
 	}
 	return host, port
