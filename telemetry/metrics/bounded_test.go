@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/telemetry"
 	"github.com/holdfast-db/holdfast/telemetry/metrics"
@@ -133,9 +134,15 @@ func TestTheNumberOfSeriesHasALimit(t *testing.T) {
 	}
 }
 
-// The name of a collection comes from the application. Libraries for metrics refuse what is not UTF-8, one of them by a panic.
+// The name of a collection comes from the application, that of a server from servers.
 func TestAllValuesAreUTF8(t *testing.T) {
-	m, _, tracer := newMemory()
+	m, source, tracer := newMemory()
+	tracer.ClientOpened(client(telemetry.Pool{Address: "a\xff:1"}, -1, telemetry.Breaker{Address: "a\xff:1"}))
+	for _, series := range read(source) {
+		if !utf8.ValidString(series) {
+			t.Errorf("the series is %q", series)
+		}
+	}
 	ended(tracer, "a\xff\xfeb")
 	for name := range m.values {
 		if !strings.Contains(name, "db.collection.name=a\uFFFDb") {

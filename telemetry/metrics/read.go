@@ -48,10 +48,11 @@ type pool struct {
 
 func (s *state) add(c *telemetry.Client) {
 	for _, p := range c.Pools() {
-		sum := s.pools[p.Address]
+		name := valid(p.Address)
+		sum := s.pools[name]
 		if sum == nil {
 			sum = &pool{}
-			s.pools[p.Address] = sum
+			s.pools[name] = sum
 		}
 		sum.idle += p.Idle
 		sum.used += p.InUse
@@ -65,7 +66,8 @@ func (s *state) add(c *telemetry.Client) {
 		s.budget = b
 	}
 	for _, b := range limits.Breakers {
-		s.breakers[b.Address] = max(s.breakers[b.Address], breakerState(b.State))
+		name := valid(b.Address)
+		s.breakers[name] = max(s.breakers[name], breakerState(b.State))
 	}
 }
 

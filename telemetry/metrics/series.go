@@ -1,11 +1,6 @@
 package metrics
 
-import (
-	"maps"
-	"strings"
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
 // MaxSeries is the largest number of series of a metric that a source keeps: a program that uses ever more collections must not take ever more memory.
 const MaxSeries = 2000
@@ -15,13 +10,16 @@ type series struct {
 	definition Definition
 	backend    Backend
 
-	mu   sync.Mutex // of changes
-	made atomic.Pointer[map[values]Record]
+	mu   sync.RWMutex
+	made map[values]Record
 }
 
-// of returns what records the values of a series. It takes no lock for one that was made: all operations of a program come here.
+// of returns what records the values of a series.
 func (s *series) of(v values) Record {
-	if record, ok := (*s.made.Load())[v]; ok {
+	s.mu.RLock()
+	record, ok := s.made[v]
+	s.mu.RUnlock()
+	if ok {
 		return record
 	}
 	return s.make(v)
@@ -30,21 +28,18 @@ func (s *series) of(v values) Record {
 func (s *series) make(v values) Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := *s.made.Load()
-	if record, ok := before[v]; ok {
+	if record, ok := s.made[v]; ok {
 		return record // of another goroutine
 	}
 	attributes := make([]string, len(s.definition.Attributes))
 	for i := range attributes {
-		attributes[i] = strings.ToValidUTF8(v[i], "\uFFFD")
+		attributes[i] = valid(v[i])
 	}
-	if len(before) >= MaxSeries {
+	if len(s.made) >= MaxSeries {
 		return s.overflow(attributes)
 	}
-	made := maps.Clone(before)
-	made[v] = s.backend.Series(s.definition, attributes)
-	s.made.Store(&made)
-	return made[v]
+	s.made[v] = s.backend.Series(s.definition, attributes)
+	return s.made[v]
 }
 
 func (s *series) overflow(attributes []string) Record {

@@ -4,6 +4,7 @@ import (
 	"net"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/holdfast-db/holdfast/telemetry"
 )
@@ -35,3 +36,6 @@ func Server(address string) (host, port string) {
 	}
 	return host, port
 }
+
+// valid returns a value as UTF-8: backends refuse other text, one of them by a panic.
+func valid(value string) string { return strings.ToValidUTF8(value, "\uFFFD") }
