@@ -5,8 +5,8 @@
 // It checks that the working tree is clean, that the version follows the last tag, that CHANGELOG.md has a section for it, and that every part
 // of .ci/scheduled has passed on this commit, or on one that differs only in docs/SCHEDULED.md and CHANGELOG.md; compares the
 // exported API with that of the last tag and prints the differences; looks for known vulnerabilities if their database can be reached;
-// builds cmd/holdfast for five platforms with checksums; and makes the annotated tag. It pushes nothing. With -dry-run it does all but the
-// tag.
+// builds cmd/holdfast for five platforms with checksums; and makes the annotated tags: one of the main module, and one of each module below plugin,
+// such as plugin/holdfastotel/v0.1.0. It pushes nothing. With -dry-run it does all but the tags.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	dryRun := flag.Bool("dry-run", false, "do all but the tag")
+	dryRun := flag.Bool("dry-run", false, "do all but the tags")
 	out := flag.String("out", "dist", "the folder for the binaries and SHA256SUMS, relative to the repository's root; it is emptied first")
 	flag.Parse()
 	if flag.NArg() != 1 {

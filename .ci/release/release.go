@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/mod/semver"
 )
@@ -22,9 +23,10 @@ type release struct {
 	vulnerabilities func(ctx context.Context, root, dir string) (found bool, report string, err error)
 	log             io.Writer
 
-	last    string // the last tag, "" if there is none
-	changes string // the version's section of the changelog
-	clone   string // a clone of the repository with the tag
+	last    string   // the last tag, "" if there is none
+	changes string   // the version's section of the changelog
+	clone   string   // a clone of the repository with the tags
+	plugins []string // the folders of the plugins
 }
 
 // make makes the release.
@@ -35,7 +37,7 @@ func (r *release) make() error {
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	r.clone = filepath.Join(temp, "clone")
-	for _, step := range []func() error{r.checkTree, r.checkVersion, r.checkChangelog, r.checkScheduled, r.makeClone, r.compareAPI, r.checkVulnerabilities, r.build, r.tag} {
+	for _, step := range []func() error{r.checkTree, r.checkVersion, r.checkChangelog, r.checkScheduled, r.makeClone, r.compareAPI, r.checkVulnerabilities, r.build, r.makePlugins, r.tag} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -79,7 +81,7 @@ func (r *release) makeClone() error {
 	if _, err := command(r.ctx, r.root, "git", "clone", "--quiet", "--no-hardlinks", r.root, r.clone); err != nil {
 		return err
 	}
-	return r.tagIn(r.clone)
+	return r.tagIn(r.clone, r.version)
 }
 
 // checkVulnerabilities ends the release if the module has a known vulnerability. It goes on, and says so, if that cannot be found out.
@@ -98,24 +100,28 @@ func (r *release) checkVulnerabilities() error {
 	return nil
 }
 
-// tag makes the annotated tag.
+// tag makes the annotated tags.
 func (r *release) tag() error {
+	tags := strings.Join(append([]string{r.version}, r.pluginTags()...), " ")
 	if r.dryRun {
-		r.say("Dry run: the tag %s was not made.", r.version)
+		r.say("Dry run: the tags %s were not made.", tags)
 		return nil
 	}
-	if err := r.tagIn(r.root); err != nil {
+	if err := r.fetchPlugins(); err != nil {
 		return err
 	}
-	r.say("Tagged. Publish it by: git push origin %s", r.version)
+	if err := r.tagIn(r.root, r.version); err != nil {
+		return err
+	}
+	r.say("Tagged. Publish it by: git push origin %s", tags)
 	return nil
 }
 
-func (r *release) tagIn(dir string) error {
+func (r *release) tagIn(dir, name string) error {
 	if r.changes == "" {
 		return errors.New("the changelog was not read")
 	}
-	message := "holdfast " + r.version + "\n\n" + r.changes + "\n"
-	_, err := command(r.ctx, dir, "git", "tag", "--annotate", "--cleanup=verbatim", "--message", message, r.version)
+	message := "holdfast " + name + "\n\n" + r.changes + "\n"
+	_, err := command(r.ctx, dir, "git", "tag", "--annotate", "--cleanup=verbatim", "--message", message, name)
 	return err
 }

@@ -144,6 +144,47 @@ func (r *repository) checkBinaries(version string) {
 	}
 }
 
+// A plugin's tag is one that the go command understands, on a go.mod that users can require: with the version of this release, and no replacement.
+func TestEachPluginHasATagOfItsOwn(t *testing.T) {
+	r := newRepository(t)
+	for _, name := range []string{"a", "b"} {
+		r.write("plugin/"+name+"/go.mod", "module example.com/m/plugin/"+name+"\n\ngo 1.25.0\n\nrequire example.com/m v0.0.0\n\nreplace example.com/m => ../..\n")
+		r.write("plugin/"+name+"/x.go", "package x\n")
+	}
+	r.commit()
+	head := r.git("rev-parse", "HEAD")
+	if err := r.release("v0.1.0", func(r *release) { r.dryRun = true }); err != nil || r.tags() != "" {
+		t.Fatalf("a dry run: tags %q, %v", r.tags(), err)
+	}
+	if err := r.release("v0.1.0", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tags(); got != "plugin/a/v0.1.0\nplugin/b/v0.1.0\nv0.1.0" {
+		t.Errorf("the tags are %q", got)
+	}
+	for _, name := range []string{"a", "b"} {
+		want := "module example.com/m/plugin/" + name + "\n\ngo 1.25.0\n\nrequire example.com/m v0.1.0"
+		if got := r.git("show", "plugin/"+name+"/v0.1.0:plugin/"+name+"/go.mod"); got != want {
+			t.Errorf("the go.mod of %s is %q", name, got)
+		}
+	}
+	if message := r.git("tag", "--list", "--format=%(objecttype) %(contents)", "plugin/b/v0.1.0"); message != "tag holdfast plugin/b/v0.1.0\n\n"+strings.TrimSpace(firstChanges) {
+		t.Errorf("the tag is %q", message)
+	}
+	if parent := r.git("rev-parse", "plugin/a/v0.1.0^{commit}^"); parent != head || r.git("rev-parse", "v0.1.0^{commit}") != head || r.git("rev-parse", "HEAD") != head {
+		t.Errorf("the plugins' commit follows %s, and the release is %s", parent, head)
+	}
+	if says := r.log.String(); !strings.Contains(says, "git push origin v0.1.0 plugin/a/v0.1.0 plugin/b/v0.1.0") {
+		t.Errorf("it says %s", says)
+	}
+	if err := r.release("v0.0.1", nil); err == nil || !strings.Contains(err.Error(), "the last one, v0.1.0") {
+		t.Errorf("an older version: %v", err)
+	}
+	if changed := r.git("status", "--porcelain"); changed != "" {
+		t.Errorf("the release has changed the tree: %s", changed)
+	}
+}
+
 func TestTheAPIIsComparedWithTheLastTag(t *testing.T) {
 	r := newRepository(t)
 	r.git("tag", "v0.1.0")
