@@ -14,7 +14,7 @@ import (
 )
 
 // withExamples are the packages whose exported types each have a runnable example.
-var withExamples = []string{"retry", "mongo", "mongotest", "mongo/once", "couchbase"}
+var withExamples = []string{"retry", "mongo", "mongotest", "mongo/once", "couchbase", "telemetry/metrics"}
 
 // withoutExample are the types that need no example, with the reason.
 var withoutExample = map[string]string{
