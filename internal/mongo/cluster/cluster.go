@@ -42,7 +42,8 @@ type Cluster struct {
 // Snapshot is the topology at one moment. It is immutable.
 type Snapshot struct {
 	Description *topology.Description
-	servers     []*Server     // in the order of Description.Servers
+	servers     []*Server // in the order of Description.Servers
+	mongoses    topology.Mongoses
 	changed     chan struct{} // closed when there is a newer snapshot
 }
 
@@ -198,11 +199,26 @@ func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 
 // publish makes description the current one. New servers get a pool and a monitor; those of removed servers are
 // closed and stopped. The monitors are started by the second effects. It is called with the lock held.
-//
-//nolint:contextcheck,nolintlint // the monitors run until Close, longer than the call that starts them
 func (c *Cluster) publish(description *topology.Description) (after, start effects) {
 	next := &Snapshot{Description: description, changed: make(chan struct{})}
-	keep := make(map[string]bool, len(description.Servers))
+	old := c.snapshot.Load()
+	if old != nil && topology.SameAddresses(old.Description, description) {
+		next.servers = old.servers // nearly every hello: nothing is to be done for each of perhaps a thousand servers
+	} else {
+		next.servers, after, start = c.addServers(description)
+		after = append(after, c.removeServers(description)...)
+	}
+	c.snapshot.Store(next)
+	if old != nil {
+		close(old.changed)
+	}
+	return after, start
+}
+
+// addServers returns the servers of a description. It adds those that are new. It and removeServers are called with the lock held.
+//
+//nolint:contextcheck,nolintlint // the monitors run until Close, longer than the call that starts them
+func (c *Cluster) addServers(description *topology.Description) (all []*Server, after, start effects) {
 	for _, d := range description.Servers {
 		s := c.servers[d.Address]
 		if s == nil {
@@ -213,8 +229,16 @@ func (c *Cluster) publish(description *topology.Description) (after, start effec
 			after = append(after, s.pool.created()...)
 			start = append(start, func() { c.start(ctx, s) })
 		}
+		all = append(all, s)
+	}
+	return all, after, start
+}
+
+// removeServers removes the servers that are not in a description.
+func (c *Cluster) removeServers(description *topology.Description) (after effects) {
+	keep := make(map[string]bool, len(description.Servers))
+	for _, d := range description.Servers {
 		keep[d.Address] = true
-		next.servers = append(next.servers, s)
 	}
 	for address, s := range c.servers {
 		if !keep[address] {
@@ -224,10 +248,7 @@ func (c *Cluster) publish(description *topology.Description) (after, start effec
 			c.removed = append(slices.DeleteFunc(c.removed, (*Server).unused), s)
 		}
 	}
-	if old := c.snapshot.Swap(next); old != nil {
-		close(old.changed)
-	}
-	return after, start
+	return after
 }
 
 // start starts a server's monitor and the maintenance of its pool, until ctx ends. A load balancer is never checked: it is
@@ -263,11 +284,13 @@ func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.S
 	after.run()
 }
 
-// checkSucceeded applies the result of a check in two steps. The first makes the pool ready and reports it, so that
-// this happens before the server can be selected. The second publishes the description, and makes the pool ready
+// checkSucceeded applies the result of a check in two steps. The first makes the pool ready, if it is not, and reports it, so
+// that this happens before the server can be selected. The second publishes the description, and makes the pool ready
 // again if it was cleared between the steps.
 func (c *Cluster) checkSucceeded(s *Server, d *topology.Server) {
-	c.checkSucceededStep(s, d, false)
+	if _, poolReady := s.pool.readyGeneration(); !poolReady {
+		c.checkSucceededStep(s, d, false)
+	}
 	c.checkSucceededStep(s, d, true)
 }
 
@@ -275,11 +298,12 @@ func (c *Cluster) checkSucceededStep(s *Server, d *topology.Server, publish bool
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
-		if topology.Apply(c.snapshot.Load().Description, d).PoolReady(s.address) {
+		next := topology.Apply(c.snapshot.Load().Description, d)
+		if next.PoolReady(s.address) {
 			after = s.pool.makeReady()
 		}
 		if publish {
-			after = append(after, c.change(topology.Apply(c.snapshot.Load().Description, d))...)
+			after = append(after, c.change(next)...)
 		}
 	}
 	c.mu.Unlock()

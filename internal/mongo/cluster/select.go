@@ -189,7 +189,7 @@ func (s *Snapshot) Select(want *topology.Selection) (Target, error) {
 		return Target{}, &SelectionError{Explanation: "no server can be used", Err: err, Topology: s.Description}
 	}
 	var room [selectionRoom]*topology.Server
-	suitable, err := topology.Select(s.Description, want, room[:0])
+	suitable, err := s.mongoses.Select(s.Description, want, room[:0])
 	if err != nil {
 		return Target{}, &SelectionError{Explanation: "the read preference cannot be met", Err: err, Topology: s.Description}
 	}

@@ -101,10 +101,12 @@ func (d *Description) index(addr string) int {
 
 // add and remove change a description that is not published yet.
 func (d *Description) add(addrs []string) {
+	servers := searchServers(d.Servers)
 	for _, addr := range addrs {
 		addr = canonical(addr)
-		if d.index(addr) < 0 {
+		if !servers.has(addr) {
 			d.Servers = append(d.Servers, NewUnknown(addr, nil, nil))
+			servers.list = d.Servers
 		}
 	}
 }

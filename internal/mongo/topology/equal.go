@@ -31,9 +31,10 @@ func (d *Description) Equal(other *Description) bool {
 }
 
 func (d *Description) sameServers(other *Description) bool {
+	others := searchServers(other.Servers)
 	return len(d.Servers) == len(other.Servers) && !slices.ContainsFunc(d.Servers, func(s *Server) bool {
-		same := other.Server(s.Address)
-		return same == nil || !s.Equal(same)
+		i := others.find(s.Address)
+		return i < 0 || s != other.Servers[i] && !s.Equal(other.Servers[i])
 	})
 }
 
@@ -50,7 +51,8 @@ func sameSet(a, b []string) bool {
 }
 
 func isSubset(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+	in := searchAddresses(b)
+	return !slices.ContainsFunc(a, func(addr string) bool { return !in.has(addr) })
 }
 
 func sameTags(a, b tag.Set) bool {

@@ -53,7 +53,7 @@ func (d *Description) updateRSWithoutPrimary(s *Server) {
 		d.remove(s.Address)
 		return
 	}
-	d.addMembers(s)
+	d.add(s.members())
 	if s.addressDiffersFromMe() {
 		d.remove(s.Address)
 	}
@@ -85,8 +85,9 @@ func (d *Description) updateRSFromPrimary(s *Server) {
 	}
 	d.advanceElection(s)
 	d.invalidateOtherPrimaries(s)
-	d.addMembers(s)
-	d.Servers = slices.DeleteFunc(d.Servers, func(member *Server) bool { return !s.lists(member.Address) })
+	d.add(s.members())
+	listed := searchAddresses(s.members())
+	d.Servers = slices.DeleteFunc(d.Servers, func(member *Server) bool { return !listed.has(member.Address) })
 }
 
 // stalePrimary reports whether a newer primary has been seen: SDAM, "Using electionId and setVersion to detect stale
@@ -128,12 +129,6 @@ func (d *Description) invalidateOtherPrimaries(primary *Server) {
 	}
 }
 
-func (d *Description) addMembers(s *Server) {
-	d.add(s.Hosts)
-	d.add(s.Passives)
-	d.add(s.Arbiters)
-}
-
 func (d *Description) checkIfHasPrimary() {
 	d.Type = ReplicaSetNoPrimary
 	if slices.ContainsFunc(d.Servers, func(s *Server) bool { return s.Type == RSPrimary }) {
@@ -147,10 +142,8 @@ func (s *Server) addressDiffersFromMe() bool {
 	return s.Me != "" && s.Me != s.Address
 }
 
-// lists reports whether addr is in one of the server's lists of members.
-func (s *Server) lists(addr string) bool {
-	return slices.Contains(s.Hosts, addr) || slices.Contains(s.Passives, addr) || slices.Contains(s.Arbiters, addr)
-}
+// members returns the addresses of all members that the server lists.
+func (s *Server) members() []string { return slices.Concat(s.Hosts, s.Passives, s.Arbiters) }
 
 // compareOptional compares two numbers. nil is less than any number.
 func compareOptional(a, b *int64) int {

@@ -11,8 +11,8 @@ func ReplaceSeeds(d *Description, addresses []string) *Description {
 	}
 	named := &Description{}
 	named.add(addresses)
-	next := d.clone()
-	next.Servers = slices.DeleteFunc(next.Servers, func(s *Server) bool { return named.index(s.Address) < 0 })
+	next, listed := d.clone(), searchServers(named.Servers)
+	next.Servers = slices.DeleteFunc(next.Servers, func(s *Server) bool { return !listed.has(s.Address) })
 	kept := len(next.Servers)
 	next.add(addresses)
 	if kept == len(d.Servers) && kept == len(next.Servers) {
