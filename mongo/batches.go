@@ -26,6 +26,7 @@ type batches struct {
 	scratch    *scratch
 	statements []statement
 	list       *[]statement // the recycled memory of statements
+	lists      *sync.Pool   // where list comes from; nil without one
 	ordered    bool
 	extras     map[string][]byte          // by the command's name
 	ending     ending                     // of all of them
@@ -44,8 +45,11 @@ type batches struct {
 	documentLimit int
 }
 
-// statementLists recycles lists of statements.
-var statementLists = sync.Pool{New: func() any { return new([]statement) }}
+// statementLists recycles lists of statements, and largeStatementLists those with room for more than keptStatements, which small batches
+// do not keep from the garbage collector.
+var statementLists, largeStatementLists = sync.Pool{New: newStatementList}, sync.Pool{New: newStatementList}
+
+func newStatementList() any { return new([]statement) }
 
 const keptStatements = 10_000
 
@@ -68,17 +72,20 @@ func (b *batches) add(kind *writeKind, model int, hint any) {
 
 // makeRoom makes room for n statements.
 func (b *batches) makeRoom(n int) {
-	b.list = statementLists.Get().(*[]statement)
+	if b.lists = &statementLists; n > keptStatements {
+		b.lists = &largeStatementLists
+	}
+	b.list = b.lists.Get().(*[]statement)
 	b.statements = slices.Grow((*b.list)[:0], n)
 }
 
 // release recycles the memory of b, which must not be used any more.
 func (b *batches) release() {
 	b.scratch.release()
-	if b.list != nil && cap(b.statements) <= keptStatements {
+	if b.lists != nil {
 		clear(b.statements)
 		*b.list = b.statements
-		statementLists.Put(b.list)
+		b.lists.Put(b.list)
 	}
 }
 

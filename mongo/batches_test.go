@@ -78,8 +78,8 @@ func TestTheOptionalFieldsTakeRoomFromTheStatements(t *testing.T) {
 	}
 }
 
-// One large operation must not hold its memory for as long as the process lives.
-func TestTheMemoryOfALargeOperationIsNotRecycled(t *testing.T) {
+// One large operation must not hold its memory for as long as the process lives: only other large ones get it.
+func TestSmallOperationsDoNotGetTheMemoryOfALargeOne(t *testing.T) {
 	large := newScratch()
 	large.b = make([]byte, keptScratch+1)
 	large.release()

@@ -69,6 +69,7 @@ func (b *batches) addDocuments(documents reflect.Value) ([]any, error) {
 	ids := make([]any, documents.Len())
 	b.makeRoom(len(ids))
 	for i := range ids {
+		b.scratch.foresee(i, len(ids))
 		err := b.coll.scope.codec.appendElement(b.scratch, documents.Index(i))
 		if err == nil {
 			ids[i], err = b.addInsert(i)

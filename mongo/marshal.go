@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/bsoncodec"
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -37,7 +39,7 @@ type scratch struct{ b []byte }
 
 var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
 
-const keptScratch = 1 << 20
+const keptScratch = largebuffer.Least
 
 func newScratch() *scratch {
 	s := scratches.Get().(*scratch)
@@ -48,7 +50,25 @@ func newScratch() *scratch {
 func (s *scratch) release() {
 	if cap(s.b) <= keptScratch {
 		scratches.Put(s)
+	} else {
+		largebuffer.Put(s.b)
 	}
+}
+
+// mostForeseen limits how many times as large foresee makes a scratch: documents may differ.
+const mostForeseen = 4
+
+// foresee makes room for all n documents, of which done are in s, as if they were alike. Without it a large batch is copied many
+// times while it grows.
+func (s *scratch) foresee(done, n int) {
+	if done&(done-1) != 0 || cap(s.b) >= 2*len(s.b) { // a power of two: then what fits lasts until the next one
+		return
+	}
+	more, each := mostForeseen*len(s.b), len(s.b)/max(1, done)+1
+	if n-done < more/each {
+		more = (n - done) * each
+	}
+	s.b = slices.Grow(largebuffer.Grow(s.b, more), more)
 }
 
 // Write implements [io.Writer].
