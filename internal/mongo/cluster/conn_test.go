@@ -427,8 +427,8 @@ func TestAWaiterThatGivesUpLeavesTheOthersInTheirOrder(t *testing.T) {
 				synctest.Wait()
 			}
 			pass(t, time.Second)
-			if err := settled(t, "the wait", results[leaver]); !errors.Is(err, context.Canceled) || len(s.pool.waiters) != 2 {
-				t.Errorf("waiter %d: %v, %d others wait", leaver, err, len(s.pool.waiters))
+			if err := settled(t, "the wait", results[leaver]); !errors.Is(err, context.Canceled) || s.pool.waiters.length != 2 {
+				t.Errorf("waiter %d: %v, %d others wait", leaver, err, s.pool.waiters.length)
 			}
 			s.CheckIn(held)
 			synctest.Wait()

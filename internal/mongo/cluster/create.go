@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -25,7 +24,7 @@ type pendingConn struct {
 // none was begun. It is called with the lock held.
 func (p *pool) connectForWaiters() {
 	expected := p.filling
-	for _, w := range p.waiters {
+	for w := p.waiters.first; w != nil; w = w.behind {
 		switch {
 		case w.connecting:
 		case expected > 0:
@@ -34,7 +33,7 @@ func (p *pool) connectForWaiters() {
 			p.yieldOwing()
 			return
 		default:
-			w.connecting = true
+			p.waiters.setConnecting(w)
 			p.begin(w)
 		}
 	}
@@ -166,7 +165,7 @@ func (p *pool) setFailed(err error) {
 func (p *pool) giveTo(w *waiter, c *Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.removeWaiter(w) {
+	if !p.waiters.remove(w) {
 		return false
 	}
 	w.granted <- grant{conn: c} // under the lock: a waiter that is not in the queue has its grant
@@ -177,16 +176,5 @@ func (p *pool) giveTo(w *waiter, c *Conn) bool {
 func (p *pool) leaveQueue(w *waiter) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.removeWaiter(w)
-}
-
-// removeWaiter is leaveQueue, called with the lock held.
-func (p *pool) removeWaiter(w *waiter) bool {
-	i := slices.Index(p.waiters, w)
-	if i < 0 {
-		return false
-	}
-	p.waiters = slices.Delete(p.waiters, i, i+1)
-	p.counts.waited(time.Since(w.since))
-	return true
+	return p.waiters.remove(w)
 }

@@ -55,15 +55,10 @@ func (p *pool) yieldOwing() {
 	if most := p.server.cluster.cfg.MaxPoolSize; most == 0 || p.total < most {
 		return
 	}
-	needed := -p.filling - p.yielding
+	needed := p.waiters.length - p.waiters.connecting - p.filling - p.yielding
 	for pending := range p.pending {
-		if pending.waiter != nil && !slices.Contains(p.waiters, pending.waiter) {
+		if pending.waiter != nil && !pending.waiter.queued {
 			needed-- // its caller has left, so the first waiter gets it
-		}
-	}
-	for _, w := range p.waiters {
-		if !w.connecting {
-			needed++
 		}
 	}
 	for ; needed > 0 && len(p.owing) > 0; needed-- {

@@ -131,9 +131,9 @@ func TestAConnectionThatYieldsIsNotUsedAgain(t *testing.T) {
 		_, s := owers(t, 1, 1)
 		s.pool.mu.Lock()
 		c := s.pool.owing[0]
-		s.pool.waiters = append(s.pool.waiters, &waiter{granted: make(chan grant, 1)})
+		s.pool.waiters.push(&waiter{granted: make(chan grant, 1)})
 		s.pool.connectForWaiters()
-		w := s.pool.waiters[0]
+		w := s.pool.waiters.first
 		s.pool.mu.Unlock()
 		if c.interruption() == nil {
 			t.Error("the connection can be used")
@@ -206,9 +206,9 @@ func TestAConnectionOnItsWaySparesTheOnesThatOwe(t *testing.T) {
 		heard, s := owers(t, 2, 1)
 		s.pool.mu.Lock()
 		s.pool.filling, s.pool.total = 1, 2
-		s.pool.waiters = append(s.pool.waiters, &waiter{granted: make(chan grant, 1)})
+		s.pool.waiters.push(&waiter{granted: make(chan grant, 1)})
 		s.pool.connectForWaiters()
-		s.pool.filling, s.pool.total, s.pool.waiters = 0, 1, nil
+		s.pool.filling, s.pool.total, s.pool.waiters = 0, 1, waitQueue{}
 		s.pool.mu.Unlock()
 		synctest.Wait()
 		if ids := heard.closedFor(); ids != nil {
@@ -223,7 +223,7 @@ func TestOneConnectionYieldsForOneWaiter(t *testing.T) {
 		heard, s := owers(t, 3, 3)
 		w := &waiter{granted: make(chan grant, 1)}
 		s.pool.mu.Lock()
-		s.pool.waiters = append(s.pool.waiters, w)
+		s.pool.waiters.push(w)
 		s.pool.connectForWaiters()
 		s.pool.connectForWaiters()
 		s.pool.mu.Unlock()

@@ -30,7 +30,7 @@ type pool struct {
 	owing       []*Conn // those whose late reply is read in the background, the oldest first
 	yielding    int     // those of them that are being closed for waiters
 	lastID      int64
-	waiters     []*waiter
+	waiters     waitQueue
 	counts      poolCounts
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices
@@ -95,7 +95,7 @@ func (p *pool) idleOrWaiter(ctx context.Context, now time.Time) (*Conn, *waiter,
 		return c, nil, nil
 	}
 	w := &waiter{granted: make(chan grant, 1), since: now}
-	p.waiters = append(p.waiters, w)
+	p.waiters.push(w)
 	p.connectForWaiters()
 	return nil, w, nil
 }
@@ -142,9 +142,9 @@ func (p *pool) put(c *Conn) {
 		p.discard(c, reason)
 		return
 	}
-	if len(p.waiters) > 0 {
+	if p.waiters.length > 0 {
 		c.checkedOut = c.lastUsed
-		p.nextWaiter().granted <- grant{conn: c}
+		p.waiters.pop().granted <- grant{conn: c}
 	} else {
 		c.checkedOut = time.Time{}
 		p.idle = append(p.idle, c)

@@ -157,7 +157,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 		synctest.Wait() // the goroutine that made the connection has ended
 		w := &waiter{granted: make(chan grant, 1)}
 		for i := range 50 {
-			p.waiters = append(p.waiters, w)
+			p.waiters.push(w)
 			if i%2 == 0 {
 				p.put(held)
 			} else if !p.giveTo(w, held) {

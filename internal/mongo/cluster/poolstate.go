@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -172,11 +171,11 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 
 // failWaiters gives an error to the waiters, except those with a pending connection: they get its result.
 func (p *pool) failWaiters(err error) {
-	p.waiters = slices.DeleteFunc(p.waiters, func(w *waiter) bool {
-		if !w.connecting {
-			p.counts.waited(time.Since(w.since))
-			p.notices.add(func() { w.granted <- grant{err: err} })
+	for w := p.waiters.first; w != nil; {
+		failed := w
+		if w = w.behind; !failed.connecting {
+			p.waiters.remove(failed)
+			p.notices.add(func() { failed.granted <- grant{err: err} })
 		}
-		return !w.connecting
-	})
+	}
 }

@@ -12,7 +12,6 @@ import (
 type poolCounts struct {
 	made, failed, timedOut uint64
 	closedBy               map[string]uint64 // by the reason
-	longestWait            time.Duration
 }
 
 func (c *poolCounts) closed(reason string) {
@@ -21,8 +20,6 @@ func (c *poolCounts) closed(reason string) {
 	}
 	c.closedBy[reason]++
 }
-
-func (c *poolCounts) waited(d time.Duration) { c.longestWait = max(c.longestWait, d) }
 
 // Pools returns what is known of the pool of each server, in the order of the topology.
 func (c *Cluster) Pools() []telemetry.Pool {
@@ -40,14 +37,14 @@ func (p *pool) stats(now time.Time) telemetry.Pool {
 	defer p.mu.Unlock()
 	s := telemetry.Pool{
 		Address: p.server.address, Ready: p.state == ready,
-		InUse: len(p.open) - len(p.idle), Idle: len(p.idle), Pending: len(p.pending), Waiting: len(p.waiters),
+		InUse: len(p.open) - len(p.idle), Idle: len(p.idle), Pending: len(p.pending), Waiting: p.waiters.length,
 		Min: limit(cfg.MinPoolSize), Max: limit(cfg.MaxPoolSize),
 		Made: p.counts.made, Failed: p.counts.failed, Closed: maps.Clone(p.counts.closedBy), TimedOut: p.counts.timedOut,
 	}
-	if len(p.waiters) > 0 {
-		s.OldestWait = now.Sub(p.waiters[0].since)
+	if first := p.waiters.first; first != nil {
+		s.OldestWait = now.Sub(first.since)
 	}
-	s.LongestWait = max(p.counts.longestWait, s.OldestWait)
+	s.LongestWait = max(p.waiters.longest, s.OldestWait)
 	return s
 }
 

@@ -10,6 +10,9 @@ type waiter struct {
 	granted    chan grant
 	since      time.Time
 	connecting bool // a connection was begun for it
+
+	queued         bool
+	before, behind *waiter // in the queue
 }
 
 // grant is a connection or an error.
@@ -92,12 +95,4 @@ func (p *pool) exhausted(cause error, start time.Time) error {
 		}
 	}
 	return e
-}
-
-func (p *pool) nextWaiter() *waiter {
-	w := p.waiters[0]
-	p.counts.waited(time.Since(w.since))
-	p.waiters[0] = nil
-	p.waiters = p.waiters[1:]
-	return w
 }
