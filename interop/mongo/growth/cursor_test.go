@@ -33,7 +33,7 @@ func longCursor(t *testing.T, w *world) []series {
 				t.Fatal(err)
 			}
 		}
-		cost := each(t, tenth, func() error { return readSome(cursor, tenth) })
+		cost := cpuOfEach(t, tenth, func() error { return readSome(cursor, tenth) })
 		if size == documents && (cursor.Next(context.Background()) || cursor.Err() != nil) {
 			t.Fatalf("the cursor goes on after %d documents: %v", documents, cursor.Err())
 		}

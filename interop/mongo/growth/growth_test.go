@@ -32,7 +32,7 @@ func TestGrowth(t *testing.T) {
 	}
 	w := startServer(t)
 	worst := math.Inf(-1)
-	fmt.Printf("%-44s %10s %12s %13s\n", "CPU of one, median of rounds", "of", "ns", "growth")
+	fmt.Printf("%-44s %10s %12s %13s\n", "CPU of one, least of rounds", "of", "ns", "growth")
 	for _, c := range []struct {
 		name string
 		make func(*testing.T, *world) []series

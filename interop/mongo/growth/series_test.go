@@ -3,7 +3,6 @@ package growth
 import (
 	"fmt"
 	"math"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -13,56 +12,56 @@ import (
 type series struct {
 	name  string
 	sizes []int
-	// cost returns the CPU time that the process took for one thing at a size.
+	// fixed is the size at which the cost is that of the operation itself, which is subtracted; what is left is shared by the
+	// things above that size. Zero means that cost is that of one thing.
+	fixed int
+	// cost returns the CPU time in ns that the process took for one operation at a size, or for one thing.
 	cost func(t *testing.T, size int) float64
 }
 
-// measured are the costs in ns of one series: by size, one of each round.
-type measured map[int][]float64
+// measured are the least costs in ns by size. What else the machine does only adds to the CPU time: it empties caches.
+type measured map[int]float64
 
 // measure measures every size in each round, so that what else the machine does meets them alike.
 func (s series) measure(t *testing.T) measured {
 	t.Helper()
-	for _, size := range s.sizes {
+	all := s.sizes
+	if s.fixed > 0 {
+		all = append([]int{s.fixed}, all...)
+	}
+	for _, size := range all {
 		s.cost(t, size) // pools and caches are filled
 	}
 	costs := make(measured)
-	for range *rounds {
-		for _, size := range s.sizes {
-			costs[size] = append(costs[size], s.cost(t, size))
+	for round := range *rounds {
+		for _, size := range all {
+			if cost := s.cost(t, size); round == 0 || cost < costs[size] {
+				costs[size] = cost
+			}
 		}
 	}
 	return costs
 }
 
-// growth returns by how many percent the cost at a size is above that at the smallest: the median of the rounds' ratios.
-func (s series) growth(costs measured, size int) float64 {
-	var ratios []float64
-	for i, smallest := range costs[s.sizes[0]] {
-		ratios = append(ratios, costs[size][i]/smallest)
+// each returns the cost of one thing at a size.
+func (s series) each(costs measured, size int) float64 {
+	if s.fixed == 0 {
+		return costs[size]
 	}
-	return 100 * (median(ratios) - 1)
+	return (costs[size] - costs[s.fixed]) / float64(size-s.fixed)
 }
 
-// print prints a line for each size, and returns the worst growth.
+// print prints a line for each size, and returns by how many percent the largest cost is above that at the smallest size.
 func (s series) print(costs measured) float64 {
 	worst := math.Inf(-1)
-	for i, size := range s.sizes {
-		if i == 0 {
-			fmt.Printf("%-44s %10d %12.0f\n", s.name, size, median(costs[size]))
-			continue
+	for _, size := range s.sizes {
+		growth := 100 * (s.each(costs, size)/s.each(costs, s.sizes[0]) - 1)
+		fmt.Printf("%-44s %10d %12.0f %+11.1f %%\n", s.name, size, s.each(costs, size), growth)
+		if size != s.sizes[0] {
+			worst = max(worst, growth)
 		}
-		growth := s.growth(costs, size)
-		worst = max(worst, growth)
-		fmt.Printf("%-44s %10d %12.0f %+11.1f %%\n", s.name, size, median(costs[size]), growth)
 	}
 	return worst
-}
-
-func median(values []float64) float64 {
-	values = slices.Clone(values)
-	slices.Sort(values)
-	return values[len(values)/2]
 }
 
 // cpuTime returns the user and system time that the process has used.
@@ -75,8 +74,8 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// each returns the CPU time in ns of one of n things that do does together.
-func each(t *testing.T, n int, do func() error) float64 {
+// cpuOfEach returns the CPU time in ns of one of n things that do does together.
+func cpuOfEach(t *testing.T, n int, do func() error) float64 {
 	t.Helper()
 	before := cpuTime(t)
 	if err := do(); err != nil {

@@ -25,8 +25,8 @@ func sessions(t *testing.T, w *world) []series {
 		}
 	}
 	return []series{
-		{"explicit session, start and end", sizes, func(t *testing.T, n int) float64 {
-			return each(t, 10*total, func() error {
+		{"explicit session, start and end", sizes, 0, func(t *testing.T, n int) float64 {
+			return cpuOfEach(t, 10*total, func() error {
 				for range 10 * total / n {
 					if err := openSessions(client, n, nil); err != nil {
 						return err
@@ -35,9 +35,10 @@ func sessions(t *testing.T, w *world) []series {
 				return nil
 			})
 		}},
-		{"explicit session with a FindOne", sizes, func(t *testing.T, n int) float64 {
-			return each(t, total, func() error {
-				for range total / n {
+		{"explicit session with a FindOne", sizes, 0, func(t *testing.T, n int) float64 {
+			times := max(1, total/5/n)
+			return cpuOfEach(t, times*n, func() error {
+				for range times {
 					if err := useSessions(client, n); err != nil {
 						return err
 					}
@@ -45,8 +46,8 @@ func sessions(t *testing.T, w *world) []series {
 				return nil
 			})
 		}},
-		{"implicit session, of a FindOne", sizes, func(t *testing.T, n int) float64 { return findOnes(t, pooled[n]) }},
-		{"session that Disconnect ends", sizes, func(t *testing.T, n int) float64 {
+		{"implicit session, of a FindOne", sizes, 0, func(t *testing.T, n int) float64 { return findOnes(t, pooled[n]) }},
+		{"session that Disconnect ends", sizes, 0, func(t *testing.T, n int) float64 {
 			var cost float64
 			times := max(1, 10_000/n)
 			for range times {
@@ -54,7 +55,7 @@ func sessions(t *testing.T, w *world) []series {
 				if err := useSessions(c, n); err != nil {
 					t.Fatal(err)
 				}
-				cost += each(t, n, func() error { return c.Disconnect(context.Background()) })
+				cost += cpuOfEach(t, n, func() error { return c.Disconnect(context.Background()) })
 			}
 			return cost / float64(times)
 		}},

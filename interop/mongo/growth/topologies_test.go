@@ -36,9 +36,9 @@ func topologies(t *testing.T, w *world) []series {
 			clients[n] = w.connectAll(t, topology{n, set})
 		}
 		all = append(all,
-			series{"FindOne " + name, memberCounts(), func(t *testing.T, n int) float64 { return findOnes(t, clients[n]) }},
-			series{"hello " + name + ", a server more", many, func(t *testing.T, n int) float64 {
-				return (w.hello(t, topology{n, set}) - w.hello(t, topology{fewest, set})) / float64(n-fewest)
+			series{"FindOne " + name, memberCounts(), 0, func(t *testing.T, n int) float64 { return findOnes(t, clients[n]) }},
+			series{"hello " + name + ", a server more", many, fewest, func(t *testing.T, n int) float64 {
+				return w.hello(t, topology{n, set})
 			}})
 	}
 	return all
@@ -65,9 +65,12 @@ func (w *world) stream(t *testing.T, of topology, n int) error {
 }
 
 func findOnes(t *testing.T, c *mongo.Client) float64 {
-	const n = 5_000
+	n := 1_000
+	if whole() {
+		n = 10_000
+	}
 	coll := c.Database(database).Collection(single)
-	return each(t, n, func() error {
+	return cpuOfEach(t, n, func() error {
 		for range n {
 			if err := coll.FindOne(context.Background(), bson.D{}).Err(); err != nil {
 				return err
@@ -83,5 +86,5 @@ func (w *world) hello(t *testing.T, of topology) float64 {
 	if whole() {
 		n = 5_000_000 / (50 + of.members)
 	}
-	return each(t, n, func() error { return w.stream(t, of, n) })
+	return cpuOfEach(t, n, func() error { return w.stream(t, of, n) })
 }
