@@ -34,7 +34,7 @@ func (l *listener) hearValue(v reflect.Value) {
 		l.hearError(given)
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // the others are texts and numbers
+	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
 			l.hearValue(v.Elem())

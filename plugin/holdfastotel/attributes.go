@@ -2,7 +2,6 @@ package holdfastotel
 
 import (
 	"encoding/hex"
-	"fmt"
 	"runtime/debug"
 	"strconv"
 
@@ -22,25 +21,22 @@ func summary(name, namespace, collection string) string {
 	return name + " " + namespace + "." + collection
 }
 
-func ofOperation(o *telemetry.Operation, name string) []attribute.KeyValue {
-	return append(ofNamespace(o.System, o.Namespace, o.Collection),
-		attribute.String("db.operation.name", o.Name), attribute.String("db.operation.summary", name))
-}
-
 func ofNamespace(system telemetry.System, namespace, collection string) []attribute.KeyValue {
-	list := append(make([]attribute.KeyValue, 0, 16), attribute.String("db.system.name", string(system)), attribute.String("db.namespace", namespace))
+	list := append(make([]attribute.KeyValue, 0, 10), attribute.String("db.system.name", string(system)), attribute.String("db.namespace", namespace))
 	if collection != "" {
 		list = append(list, attribute.String("db.collection.name", collection))
 	}
 	return list
 }
 
-func ofAttempt(a *telemetry.Attempt, maxLength int) []attribute.KeyValue {
-	list := append(ofNamespace(a.Operation.System, a.Namespace, a.Collection),
-		attribute.String("db.operation.name", a.Operation.Name), attribute.String("db.command.name", a.Name),
-		attribute.String("db.query.summary", summary(a.Name, a.Namespace, a.Collection)),
-		attribute.Int64("db.mongodb.driver_connection_id", a.Connection.ID))
-	list = append(list, ofAddress(a.Connection.Address)...)
+// ofAttempt adds to the attributes of the message those that this attempt has.
+func ofAttempt(message []attribute.KeyValue, a *telemetry.Attempt, maxLength int) []attribute.KeyValue {
+	const usual = 4 // most attempts have no more
+	list := append(make([]attribute.KeyValue, 0, len(message)+usual), message...)
+	list = append(list, attribute.Int64("db.mongodb.driver_connection_id", a.Connection.ID))
+	if a.Batch > 1 { // the conventions: never 1
+		list = append(list, attribute.Int("db.operation.batch.size", a.Batch))
+	}
 	if id := a.Connection.ServerID; id != nil {
 		list = append(list, attribute.Int64("db.mongodb.server_connection_id", *id))
 	}
@@ -84,7 +80,14 @@ func sessionText(id []byte) string {
 	if len(id) != 16 {
 		return hex.EncodeToString(id)
 	}
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	text := make([]byte, 0, 36)
+	for i, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			text = append(text, '-')
+		}
+		text = hex.AppendEncode(text, part)
+	}
+	return string(text)
 }
 
 // statusCode is the code of a server's error as text, empty for none.

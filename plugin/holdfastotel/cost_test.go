@@ -25,18 +25,22 @@ func operation(tracer *telemetry.Tracer) func() {
 	begin := &telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, Address: "db:27017"}
 	out := &telemetry.PoolEvent{Kind: telemetry.CheckedOut, Address: "db:27017", ID: 1, Took: time.Microsecond}
 	back := &telemetry.PoolEvent{Kind: telemetry.CheckedIn, Address: "db:27017", ID: 1, Took: time.Millisecond}
+	pool := tracer.Pool
+	if pool == nil {
+		pool = func(context.Context, *telemetry.PoolEvent) {}
+	}
 	return func() {
 		ctx := ctx
 		if tracer.OperationBegan != nil {
 			ctx = tracer.OperationBegan(ctx, o)
 		}
-		tracer.Pool(ctx, begin)
-		tracer.Pool(ctx, out)
+		pool(ctx, begin)
+		pool(ctx, out)
 		if tracer.AttemptBegan != nil {
 			ctx = tracer.AttemptBegan(ctx, a)
 		}
 		tracer.AttemptEnded(ctx, a, r)
-		tracer.Pool(ctx, back)
+		pool(ctx, back)
 		tracer.OperationEnded(ctx, o, nil)
 	}
 }

@@ -10,7 +10,9 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
+	nometric "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
+	notrace "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/holdfast-db/holdfast/telemetry"
 )
@@ -57,11 +59,15 @@ func New(o Options) (*telemetry.Tracer, error) {
 	if o.MeterProvider == nil {
 		o.MeterProvider = otel.GetMeterProvider()
 	}
-	made, err := newMetrics(o.MeterProvider.Meter(module, metric.WithInstrumentationVersion(version())))
-	if err != nil {
-		return nil, fmt.Errorf("holdfastotel: the provider of metrics: %w", err)
+	var traces, made *telemetry.Tracer
+	if _, off := o.TracerProvider.(notrace.TracerProvider); !off {
+		traces = newSpans(o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())), cmp.Or(o.QueryTextMaxLength, length))
 	}
-	traces := newSpans(o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())), cmp.Or(o.QueryTextMaxLength, length))
+	if _, off := o.MeterProvider.(nometric.MeterProvider); !off {
+		if made, err = newMetrics(o.MeterProvider.Meter(module, metric.WithInstrumentationVersion(version()))); err != nil {
+			return nil, fmt.Errorf("holdfastotel: the provider of metrics: %w", err)
+		}
+	}
 	return telemetry.Join(traces, made), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
@@ -14,6 +15,8 @@ import (
 type spans struct {
 	tracer    trace.Tracer
 	maxLength int // of a command's text; 0 for none
+	starts    descriptions[subject, start]
+	messages  descriptions[message, []attribute.KeyValue]
 }
 
 // newSpans returns a tracer that makes spans.
@@ -29,14 +32,14 @@ func newSpans(tracer trace.Tracer, maxLength int) *telemetry.Tracer {
 // The spans are found by keys of their own: what is the current span of a context may be the span of another tracer.
 type (
 	operationKey   struct{}
-	attemptKey     struct{}
 	transactionKey struct{}
 )
 
 // operation is the span of an operation. One goroutine at a time uses it.
 type operation struct {
 	trace.Span
-	answered bool // the latest attempt ended with an error of the server, which its own span has
+	attempt  trace.Span // the latest one, nil if it has no span
+	answered bool       // the latest attempt ended with an error of the server, which its own span has
 }
 
 var kindClient = trace.WithSpanKind(trace.SpanKindClient)
@@ -48,8 +51,8 @@ func (s *spans) operationBegan(ctx context.Context, o *telemetry.Operation) cont
 			parent = trace.ContextWithSpan(ctx, t)
 		}
 	}
-	name := summary(o.Name, o.Namespace, o.Collection)
-	made, span := s.tracer.Start(parent, name, kindClient, trace.WithTimestamp(o.Began), trace.WithAttributes(ofOperation(o, name)...))
+	as := s.starts.of(subject{o.System, o.Name, o.Namespace, o.Collection}, startOf)
+	made, span := s.tracer.Start(parent, as.name, as.options...)
 	return context.WithValue(made, operationKey{}, &operation{Span: span})
 }
 
@@ -69,23 +72,31 @@ func (s *spans) operationEnded(ctx context.Context, _ *telemetry.Operation, err 
 
 func (s *spans) attemptBegan(ctx context.Context, a *telemetry.Attempt) context.Context {
 	o, ok := ctx.Value(operationKey{}).(*operation)
-	if !ok || a.Sensitive {
+	if !ok {
 		return ctx
 	}
-	o.answered = false
-	parent := trace.ContextWithSpan(ctx, o.Span)
-	made, span := s.tracer.Start(parent, a.Name, kindClient, trace.WithTimestamp(a.Began))
-	if span.IsRecording() {
-		span.SetAttributes(ofAttempt(a, s.maxLength)...)
+	if o.attempt, o.answered = nil, false; a.Sensitive {
+		return ctx
 	}
-	return context.WithValue(made, attemptKey{}, span)
+	parent := ctx
+	if trace.SpanFromContext(ctx) != o.Span { // another tracer has one of its own
+		parent = trace.ContextWithSpan(ctx, o.Span)
+	}
+	made, span := s.tracer.Start(parent, a.Name, kindClient)
+	if span.IsRecording() {
+		about := message{a.Operation.Name, subject{a.Operation.System, a.Name, a.Namespace, a.Collection}, a.Connection.Address}
+		span.SetAttributes(ofAttempt(s.messages.of(about, ofMessage), a, s.maxLength)...)
+	}
+	o.attempt = span
+	return made
 }
 
 func (s *spans) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telemetry.Result) {
-	span, ok := ctx.Value(attemptKey{}).(trace.Span)
-	if !ok {
+	o, ok := ctx.Value(operationKey{}).(*operation)
+	if !ok || o.attempt == nil {
 		return
 	}
+	span := o.attempt
 	if id := r.Cursor; id != 0 && a.Cursor == 0 {
 		span.SetAttributes(cursorID(id))
 	}
@@ -96,11 +107,9 @@ func (s *spans) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telem
 		if code != "" {
 			span.SetAttributes(responseStatus(code))
 		}
-		if o, ok := ctx.Value(operationKey{}).(*operation); ok {
-			o.answered = r.Code != 0
-		}
+		o.answered = r.Code != 0
 	}
-	span.End(trace.WithTimestamp(a.Began.Add(r.Took)))
+	span.End()
 }
 
 func (s *spans) transactionBegan(ctx context.Context, started time.Time) context.Context {

@@ -80,6 +80,8 @@ const timedOut = "timeout"
 func (s *Source) pool(ctx context.Context, e *telemetry.PoolEvent) {
 	pool := values{e.Address}
 	switch e.Kind {
+	case telemetry.PoolCreated: // so that the first timeout shows as a growth
+		s.series[ConnectionTimeouts].of(pool)(ctx, 0)
 	case telemetry.ConnectionReady:
 		s.series[ConnectionCreateTime].of(pool)(ctx, e.Took.Seconds())
 	case telemetry.CheckedOut:
@@ -90,7 +92,7 @@ func (s *Source) pool(ctx context.Context, e *telemetry.PoolEvent) {
 		if e.Reason == timedOut {
 			s.series[ConnectionTimeouts].of(pool)(ctx, 1)
 		}
-	case telemetry.PoolCreated, telemetry.PoolReady, telemetry.PoolCleared, telemetry.PoolClosed,
+	case telemetry.PoolReady, telemetry.PoolCleared, telemetry.PoolClosed,
 		telemetry.ConnectionCreated, telemetry.ConnectionClosed, telemetry.CheckoutBegan:
 	}
 }

@@ -64,6 +64,7 @@ func TestThePoolsEventsAreMeasured(t *testing.T) {
 	|db.client.connection.create_time db.client.connection.pool.name=a:1 [%d]
 	|db.client.connection.wait_time db.client.connection.pool.name=a:1 [%d]
 	|db.client.connection.use_time db.client.connection.pool.name=a:1 [%d]
+	|db.client.connection.timeouts db.client.connection.pool.name=a:1 [0]
 	|db.client.connection.timeouts db.client.connection.pool.name=b:2 [1]
 	|`, telemetry.ConnectionReady, telemetry.CheckedOut, telemetry.CheckedIn))
 }

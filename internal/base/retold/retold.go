@@ -8,14 +8,14 @@ import (
 	"github.com/holdfast-db/holdfast/telemetry"
 )
 
-// Decision returns what an event of the engine says about the end of an attempt that failed. It reports false for an event that says nothing new.
-func Decision(e *retry.Event) (telemetry.Decision, bool) {
+// Decision returns what an event of the engine says about the end of an attempt that failed, or nil for an event that says nothing new.
+func Decision(e *retry.Event) *telemetry.Decision {
 	again := e.Kind == retry.EventDecided && e.StopReason == retry.NotStopped
 	ended := e.Kind == retry.EventEnded && e.Err != nil
 	if !again && !ended {
-		return telemetry.Decision{}, false
+		return nil
 	}
-	d := telemetry.Decision{
+	d := &telemetry.Decision{
 		Attempt: e.Attempt, Address: e.Endpoint, Stage: e.Stage.String(), Reason: e.Reason.String(), Delay: e.Delay, Err: e.Err,
 	}
 	if again {
@@ -23,7 +23,7 @@ func Decision(e *retry.Event) (telemetry.Decision, bool) {
 	} else {
 		d.StopReason = e.StopReason.String()
 	}
-	return d, true
+	return d
 }
 
 // Both returns an observer that tells two others, nil if both are.

@@ -3,6 +3,7 @@ package retold
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -24,17 +25,16 @@ func TestDecision(t *testing.T) {
 	ended.Err, ended.StopReason = errWhole, "budget empty"
 	for name, c := range map[string]struct {
 		event retry.Event
-		want  telemetry.Decision
-		ok    bool
+		want  *telemetry.Decision
 	}{
-		"an attempt failed":      {event(retry.EventAttemptFailed, retry.StopNone, nil), telemetry.Decision{}, false},
-		"there will be another":  {event(retry.EventDecided, retry.NotStopped, nil), again, true},
-		"there will be no other": {event(retry.EventDecided, retry.StopBudgetEmpty, nil), telemetry.Decision{}, false}, // the end says so
-		"the end":                {event(retry.EventEnded, retry.StopBudgetEmpty, errWhole), ended, true},
-		"a success":              {event(retry.EventEnded, retry.StopNone, nil), telemetry.Decision{}, false},
+		"an attempt failed":      {event(retry.EventAttemptFailed, retry.StopNone, nil), nil},
+		"there will be another":  {event(retry.EventDecided, retry.NotStopped, nil), &again},
+		"there will be no other": {event(retry.EventDecided, retry.StopBudgetEmpty, nil), nil}, // the end says so
+		"the end":                {event(retry.EventEnded, retry.StopBudgetEmpty, errWhole), &ended},
+		"a success":              {event(retry.EventEnded, retry.StopNone, nil), nil},
 	} {
-		if got, ok := Decision(&c.event); got != c.want || ok != c.ok {
-			t.Errorf("%s: %+v, %v; want %+v, %v", name, got, ok, c.want, c.ok)
+		if got := Decision(&c.event); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

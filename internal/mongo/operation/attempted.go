@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -58,12 +57,12 @@ func (a *attempted) describe(message []byte) {
 	}
 	t.Batch = statements(&m)
 	a.describeFirst(m.Body)
-	t.Command = sync.OnceValue(func() []byte {
+	t.Command = func() []byte {
 		if t.Sensitive {
 			return emptyDocument()
 		}
 		return shown(message)
-	})
+	}
 }
 
 // describeFirst adds what the first element of the command says.
@@ -162,12 +161,12 @@ func (a *attempted) reply(reply *Reply) func() []byte {
 	if body == nil {
 		return nil
 	}
-	return sync.OnceValue(func() []byte {
+	return func() []byte {
 		if a.told.Sensitive {
 			return emptyDocument()
 		}
 		return slices.Clone(body)
-	})
+	}
 }
 
 // unacknowledgedReply returns the reply that the events of an unacknowledged write show (Command Logging and Monitoring).

@@ -14,8 +14,8 @@ var _ retry.Observer = decisions{}
 
 // Observe implements [retry.Observer].
 func (d decisions) Observe(ctx context.Context, e retry.Event) {
-	decision, ok := retold.Decision(&e)
-	if !ok {
+	decision := retold.Decision(&e)
+	if decision == nil {
 		return
 	}
 	t, _ := ctx.Value(decidedKey{}).(*Traced)
@@ -24,7 +24,7 @@ func (d decisions) Observe(ctx context.Context, e retry.Event) {
 		decision.Err = redacted(decision.Err)
 	}
 	defer d.runner.cfg.Cluster.Listening().Add(-1)
-	d.runner.cfg.Tracer.Decided(ctx, &decision)
+	d.runner.cfg.Tracer.Decided(ctx, decision)
 }
 
 type decidedKey struct{}
