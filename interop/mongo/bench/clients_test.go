@@ -111,6 +111,11 @@ func connectOurs(t *testing.T, o *options.ClientOptions) client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ours(t, c)
+}
+
+func ours(t *testing.T, c *mongo.Client) client {
+	t.Helper()
 	t.Cleanup(func() { _ = c.Disconnect(context.Background()) })
 	coll := c.Database(canned.Database).Collection(canned.Collection)
 	batch := newBatch()
