@@ -69,24 +69,23 @@ func (h *httpServices) analytics(in keyspace, statement string, opts *AnalyticsO
 	}
 	op, err := h.begin("analytics", ServiceTypeAnalytics, in, httpOptions{
 		timeout: opts.Timeout, strategy: opts.RetryStrategy, parent: opts.ParentSpan, ctx: opts.Context, id: opts.ClientContextID,
+		statement: statement, parametrized: len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0,
 	}, h.timeouts.AnalyticsTimeout)
 	if err != nil {
 		return nil, &AnalyticsError{InnerError: err, Statement: statement}
 	}
-	op.statement(statement, len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0)
 	op.attributes(attributeBucket, in.bucket, attributeScope, in.scope)
 	parameters["statement"], parameters["client_context_id"] = statement, op.call.ID
 	if in.scope != "" {
 		parameters["query_context"] = in.queryContext()
 	}
 	fail := func(err error) error { return analyticsError(err, statement, op.call.ID, h.scheme) }
-	rows, err := h.client.Stream(op.ctx, opts.request(op.call, parameters))
+	rows, err := op.rows(func() (*services.Rows, error) {
+		return h.client.Stream(op.ctx, opts.request(op.call, parameters))
+	}, fail)
 	if err != nil {
-		err = fail(err)
-		op.end(err)
 		return nil, err
 	}
-	op.end(nil)
 	return &AnalyticsResult{rowStream{rows: rows, fail: fail}}, nil
 }
 

@@ -98,28 +98,22 @@ func (am *AnalyticsIndexManager) GetAllIndexes(opts *GetAllAnalyticsIndexesOptio
 func analyticsMetadata[T any](h *httpServices, name, table string, o httpOptions) (all []T, err error) {
 	strategy := o.strategy
 	o.strategy = nil // the query has it
+	o.statement = "SELECT d.* FROM Metadata.`" + table + "` d WHERE d.DataverseName <> \"Metadata\""
 	op, err := h.begin(name, ServiceTypeAnalytics, keyspace{}, o, h.timeouts.ManagementTimeout)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { op.end(err) }()
-	statement := "SELECT d.* FROM Metadata.`" + table + "` d WHERE d.DataverseName <> \"Metadata\""
-	op.statement(statement, false)
-	rows, err := h.analytics(keyspace{}, statement, &AnalyticsOptions{
-		Timeout: op.call.Timeout, RetryStrategy: strategy, ParentSpan: op.span, Context: o.ctx,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		var row T
-		if err := rows.Row(&row); err != nil {
-			rows.Close()
-			return nil, err
+	err = op.run(func() error {
+		rows, err := h.analytics(keyspace{}, o.statement, &AnalyticsOptions{
+			Timeout: op.call.Timeout, RetryStrategy: strategy, ParentSpan: op.span, Context: op.ctx,
+		})
+		if err != nil {
+			return err
 		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
+		all, err = allRows[T](rows)
+		return err
+	})
+	return all, err
 }
 
 // GetPendingMutationsAnalyticsOptions are the options of [AnalyticsIndexManager.GetPendingMutations].

@@ -132,7 +132,7 @@ func (c *BinaryCollection) Decrement(id string, opts *DecrementOptions) (countOu
 	return c.count(kvDecrement, id, (*IncrementOptions)(opts))
 }
 
-func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOptions) (*CounterResult, error) {
+func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOptions) (result *CounterResult, err error) {
 	if opts.Cas != 0 {
 		return nil, invalid("Cas is not supported by %s", kind.name)
 	}
@@ -151,6 +151,7 @@ func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOp
 	if err != nil {
 		return nil, err
 	}
+	defer call.traced.ended(&err)
 	call.Extras = memd.AppendCounter(call.room(), counter)
 	if err := call.run(); err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOp
 	if err != nil {
 		return nil, call.unreadable(err)
 	}
-	result := &CounterResult{content: value}
+	result = &CounterResult{content: value}
 	if err := call.mutation(&result.MutationResult, new(MutationToken)); err != nil {
 		return nil, err
 	}

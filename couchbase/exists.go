@@ -29,6 +29,7 @@ func (c *Collection) Exists(id string, opts *ExistsOptions) (docOut *ExistsResul
 	if err != nil {
 		return nil, err
 	}
+	defer call.traced.ended(&errOut)
 	call.Extras = append(call.room(), memd.MetaVersion)
 	switch err := call.run(); {
 	case errors.Is(err, ErrDocumentNotFound):

@@ -38,11 +38,12 @@ func (c *Collection) Get(id string, opts *GetOptions) (docOut *GetResult, errOut
 var noGetOptions GetOptions
 
 // get runs an operation whose answer is a document.
-func (c *kvCall) get(t Transcoder) (*GetResult, error) {
+func (c *kvCall) get(t Transcoder) (result *GetResult, err error) {
+	defer c.traced.ended(&err)
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	result := new(GetResult)
+	result = new(GetResult)
 	if err := c.document(t, result); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (c *Collection) GetAllReplicas(id string, opts *GetAllReplicaOptions) (*Get
 
 func (c *Collection) getReplicas(id string, opts *GetAllReplicaOptions) (*replicaRead[*GetReplicaResult], error) {
 	o := replicaOptions{opts.ReadPreference, "", callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
-	return readReplicas(c, id, o, func(copyIndex int, o callOptions) (*GetReplicaResult, error) {
+	return readReplicas(c, id, o, func(copyIndex int, o callOptions) (result *GetReplicaResult, err error) {
 		kind := kvGet
 		if copyIndex > 0 {
 			kind = kvGetReplica
@@ -69,11 +69,12 @@ func (c *Collection) getReplicas(id string, opts *GetAllReplicaOptions) (*replic
 		if err != nil {
 			return nil, err
 		}
+		defer call.traced.ended(&err)
 		call.Replica = copyIndex
 		if err := call.run(); err != nil {
 			return nil, err
 		}
-		result := &GetReplicaResult{isReplica: copyIndex > 0}
+		result = &GetReplicaResult{isReplica: copyIndex > 0}
 		if err := call.document(opts.Transcoder, &result.GetResult); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/internal/couchbase/services"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // httpServices runs the operations of a cluster on its HTTP services.
@@ -18,13 +19,14 @@ type httpServices struct {
 	timeouts TimeoutsConfig // with the defaults
 	strategy RetryStrategy  // nil: best effort
 	tracer   RequestTracer
+	told     *telemetry.Tracer // the application's; nil: nobody is told
 	meter    Meter
 	scheme   string // of the endpoints in errors: "http" or "https"
 }
 
 // newHTTPServices returns the HTTP services of a cluster. close must be called.
 func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices, error) {
-	h := &httpServices{timeouts: s.timeouts, strategy: s.strategy, tracer: s.tracer, meter: s.meter, scheme: "http"}
+	h := &httpServices{timeouts: s.timeouts, strategy: s.strategy, tracer: s.tracer, meter: s.meter, told: cfg.Tracer, scheme: "http"}
 	if h.tracer == nil {
 		h.tracer = &NoopTracer{}
 	}
@@ -43,6 +45,7 @@ func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices
 		Nodes: serviceNodes{c}, Dial: cfg.Dial, TLS: s.cluster.KV.TLS, Credential: credential, Agent: Identifier(),
 		Strategy: retry.BestEffort(retry.BackoffOptions{}), Observer: cfg.Observer, ConnectTimeout: s.http.connectTimeout,
 		IdleTimeout: s.http.idleTimeout, MaxIdle: s.http.maxIdle, MaxIdlePerNode: s.http.maxIdlePerHost, MaxPerNode: s.http.maxPerHost,
+		Pools: s.cluster.Pools,
 	})
 	return h, err
 }
@@ -63,6 +66,9 @@ type httpOptions struct {
 	parent   RequestSpan
 	ctx      context.Context
 	id       string // the caller's own, or ""
+	// statement is the text of a query. If it has no parameters it may have secrets in it: then only spans with the old names show it.
+	statement    string
+	parametrized bool
 }
 
 // httpOperation is one operation on an HTTP service.
@@ -71,6 +77,8 @@ type httpOperation struct {
 	ctx  context.Context
 	call services.Call
 	span RequestSpan
+	// traced is nil if the application has no tracer.
+	traced *traced
 	// labels are those of the measurement.
 	labels map[string]string
 	began  time.Time
@@ -87,7 +95,7 @@ func (k keyspace) queryContext() string {
 	return fmt.Sprintf("default:`%s`.`%s`", k.bucket, k.scope)
 }
 
-// begin begins an operation. end must be called.
+// begin begins an operation. run, or rows, must be called.
 func (h *httpServices) begin(name string, service ServiceType, in keyspace, o httpOptions, otherwise time.Duration) (*httpOperation, error) {
 	if o.timeout < 0 {
 		return nil, invalid("Timeout is %v: it must not be negative", o.timeout)
@@ -105,6 +113,7 @@ func (h *httpServices) begin(name string, service ServiceType, in keyspace, o ht
 		o.strategy = h.strategy
 	}
 	op := &httpOperation{on: h, ctx: o.ctx, began: time.Now()}
+	op.trace(name, spanServices[service], in, o)
 	var parent RequestSpanContext
 	if o.parent != nil {
 		parent = o.parent.Context()
@@ -114,8 +123,22 @@ func (h *httpServices) begin(name string, service ServiceType, in keyspace, o ht
 	in.label(op.labels)
 	op.span.SetAttribute(attributeSystem, "couchbase")
 	op.span.SetAttribute(attributeService, spanServices[service])
+	op.showStatement(o)
 	op.call = services.Call{Name: name, ID: o.id, Timeout: o.timeout, Strategy: engineStrategy(o.ctx, o.strategy), OnDispatch: op.dispatched}
 	return op, nil
+}
+
+// trace tells the application's tracer that the operation begins.
+func (op *httpOperation) trace(name, service string, in keyspace, o httpOptions) {
+	if op.on.told == nil {
+		return
+	}
+	told := telemetry.Operation{Name: name, Namespace: in.bucket, Scope: in.scope, Collection: in.collection, Service: service}
+	if o.parametrized {
+		told.Statement = o.statement
+	}
+	op.traced = trace(o.ctx, op.on.told, told)
+	op.ctx = op.traced.run()
 }
 
 // spanServices has the names of the services in spans and measurements.
@@ -151,16 +174,20 @@ func (op *httpOperation) attributes(pairs ...string) {
 	}
 }
 
-// statement gives the span the statement. By the stable names only one with parameters is shown: others may have secrets in them.
-func (op *httpOperation) statement(text string, parametrized bool) {
-	op.span.SetAttribute("db.statement", text)
-	if parametrized {
-		stableOnly(op.span, stableStatement, text)
+// showStatement gives the span the statement.
+func (op *httpOperation) showStatement(o httpOptions) {
+	if o.statement == "" {
+		return
+	}
+	op.span.SetAttribute("db.statement", o.statement)
+	if o.parametrized {
+		stableOnly(op.span, stableStatement, o.statement)
 	}
 }
 
-// dispatched begins the span of one attempt.
-func (op *httpOperation) dispatched(d services.Dispatch) func(error) {
+// dispatched begins one attempt: its span, and what a tracer is told of it.
+func (op *httpOperation) dispatched(d services.Dispatch) services.Dispatched {
+	ended := op.attempted(d)
 	span := op.on.tracer.RequestSpan(op.span.Context(), spanDispatch)
 	span.SetAttribute(attributeSystem, "couchbase")
 	span.SetAttribute(attributeTransport, "IP.TCP")
@@ -168,11 +195,38 @@ func (op *httpOperation) dispatched(d services.Dispatch) func(error) {
 	span.SetAttribute(attributePeerName, hostOf(d.Remote))
 	span.SetAttribute(attributePeerPort, portOf(d.Remote))
 	span.SetAttribute(attributeRetries, d.Retries)
-	return func(error) { span.End() }
+	return services.Dispatched{Head: func(error) { span.End() }, Ended: ended}
 }
 
-// end ends an operation: its span and its measurement.
+// run runs the operation, and ends it: its span, its measurement, and what a tracer is told.
+func (op *httpOperation) run(f func() error) (err error) {
+	err = errPanicked
+	defer func() { op.end(err) }()
+	err = f()
+	op.traced.returned()
+	return err
+}
+
+// rows runs the operation up to the first row of its result. After a panic nothing of the result is left open.
+func (op *httpOperation) rows(f func() (*services.Rows, error), fail func(error) error) (rows *services.Rows, err error) {
+	ended := false
+	defer func() {
+		if !ended && rows != nil {
+			rows.Close()
+		}
+	}()
+	err = op.run(func() (err error) {
+		if rows, err = f(); err != nil {
+			return fail(err)
+		}
+		return nil
+	})
+	ended = true
+	return rows, err
+}
+
 func (op *httpOperation) end(err error) {
+	defer op.traced.end(err)
 	op.span.End()
 	op.labels[tagOutcome] = outcome(err)
 	recorder, failed := op.on.meter.ValueRecorder(meterOperations, op.labels)

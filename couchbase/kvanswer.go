@@ -50,7 +50,8 @@ func (c *Collection) transcoder(t Transcoder) Transcoder {
 }
 
 // write runs a write whose answer is a MutationResult, and then waits for the durability that the client observes.
-func (c *kvCall) write() (*MutationResult, error) {
+func (c *kvCall) write() (result *MutationResult, err error) {
+	defer c.traced.ended(&err)
 	if err := c.run(); err != nil {
 		return nil, err
 	}

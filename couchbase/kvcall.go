@@ -31,6 +31,7 @@ type kvCall struct {
 	buffer     [128]byte   // for a short key and extras
 	used       int         // bytes of buffer
 	span       RequestSpan // nil: the operation makes no spans
+	traced     *traced     // nil: nobody is told of it
 }
 
 var kvCalls = sync.Pool{New: func() any { return new(kvCall) }}
@@ -83,6 +84,7 @@ func (c *Collection) call(kind *kvOperation, id string, options callOptions, d d
 	call.kind, call.collection, call.options, call.durability, call.Durability = kind, c, options, d, d.level
 	call.Name, call.Opcode, call.Idempotency, call.Collection = kind.name, kind.opcode, kind.idempotency, c.collection
 	call.Key = call.keep(id)
+	call.trace()
 	call.span = c.bucket.cluster.instruments.begin(kind, c, options.span, d)
 	return call, nil
 }
@@ -129,11 +131,15 @@ func (c *kvCall) run() error {
 		c.Strategy = engineStrategy(ctx, strategy)
 	}
 	i := cl.instruments
+	if c.traced != nil {
+		ctx = c.traced.run()
+	}
 	if c.span != nil {
 		ctx = context.WithValue(ctx, spanKey{}, c.span)
 	}
 	c.Began = time.Now()
 	err := cl.runner.Run(ctx, timeout, &c.Operation, &c.result)
+	c.traced.returned()
 	elapsed := c.result.Took
 	if err != nil {
 		elapsed = time.Since(c.Began)
@@ -193,6 +199,17 @@ func (c *kvCall) failed(err error) error {
 
 // encode encodes the value of a document. An error, or a panic of the transcoder, ends the span of the operation, which is not sent.
 func (c *kvCall) encode(t Transcoder, value any) (b []byte, flags uint32, err error) {
+	if c.span == nil && c.traced == nil {
+		return t.Encode(value)
+	}
+	err = c.traced.encode(func() (err error) {
+		b, flags, err = c.encodeSpanned(t, value)
+		return err
+	})
+	return b, flags, err
+}
+
+func (c *kvCall) encodeSpanned(t Transcoder, value any) (b []byte, flags uint32, err error) {
 	if c.span == nil {
 		return t.Encode(value)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -79,7 +78,7 @@ func (i *instruments) close() {
 // orphan adds a reply whose caller had left to the report.
 func (i *instruments) orphan(o kv.Orphan) {
 	r := reportedRequest{
-		Name: o.Opcode.String(), OperationID: "0x" + strconv.FormatUint(uint64(o.Opaque), 16), LastServer: o.ServerDuration.Microseconds(),
+		Name: o.Opcode.String(), OperationID: operationID(o.Opaque), LastServer: o.ServerDuration.Microseconds(),
 		TotalServer: o.ServerDuration.Microseconds(), LocalID: o.Conn.ID(), LocalSocket: o.Conn.Local(), RemoteSocket: o.Conn.Remote(),
 	}
 	if !o.Started.IsZero() {
@@ -143,11 +142,11 @@ func (i *instruments) slow(c *kvCall, elapsed, timeout time.Duration, err error)
 	r := reportedRequest{Name: c.kind.name, Total: elapsed.Microseconds(), Timeout: timeout.Milliseconds()}
 	var e *operation.Error
 	if errors.As(err, &e) {
-		r.OperationID, r.LocalID = "0x"+strconv.FormatUint(uint64(e.Opaque), 16), e.ConnID
+		r.OperationID, r.LocalID = operationID(e.Opaque), e.ConnID
 		r.LocalSocket, r.RemoteSocket = e.DispatchedFrom, e.DispatchedTo
 	} else if conn := c.result.Conn; conn != nil {
 		p := &c.result.Packet
-		r.OperationID, r.LocalID = "0x"+strconv.FormatUint(uint64(p.Opaque), 16), conn.ID()
+		r.OperationID, r.LocalID = operationID(p.Opaque), conn.ID()
 		r.LocalSocket, r.RemoteSocket = conn.Local(), conn.Remote()
 		if data, found, frameErr := memd.FindFrame(p.Frames, memd.FrameServerDuration); found && frameErr == nil {
 			server, _ := memd.ServerDuration(data)
@@ -191,7 +190,7 @@ type dispatchTracer struct{ tracer RequestTracer }
 var _ operation.Tracer = dispatchTracer{}
 
 // Dispatching begins the span of an attempt, under that of its operation, which is in the context.
-func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Operation) func(operation.Dispatch) {
+func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Operation, _ int, _ *kv.Conn) func(operation.Dispatch) {
 	above, ok := ctx.Value(spanKey{}).(RequestSpan)
 	if !ok {
 		return nil
@@ -203,7 +202,7 @@ func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Operation)
 		for _, a := range []struct{ key, value string }{
 			{attributeSystem, "couchbase"},
 			{attributeTransport, "IP.TCP"},
-			{attributeOperationID, "0x" + strconv.FormatUint(uint64(d.Opaque), 16)},
+			{attributeOperationID, operationID(d.Opaque)},
 			{attributeLocalID, d.Conn.ID()},
 			{attributePeerName, host},
 			{attributePeerPort, port},

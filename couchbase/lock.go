@@ -59,6 +59,7 @@ func (c *Collection) Unlock(id string, cas Cas, opts *UnlockOptions) (errOut err
 		return err
 	}
 	call.CAS = uint64(cas)
+	defer call.traced.ended(&errOut)
 	if err := call.run(); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (lir *LookupInResult) Exists(idx uint) bool {
 }
 
 // lookUp runs a look-up on the active node, or on a replica.
-func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, flags memd.DocFlags, replica int, o callOptions) (*LookupInResult, error) {
+func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, flags memd.DocFlags, replica int, o callOptions) (result *LookupInResult, err error) {
 	value, order, err := encodeLookup(ops)
 	if err != nil {
 		return nil, err
@@ -80,6 +80,7 @@ func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, fl
 	if err != nil {
 		return nil, err
 	}
+	defer call.traced.ended(&err)
 	call.Value, call.Replica = value, replica
 	if replica > 0 {
 		flags |= memd.DocReplicaRead
@@ -92,7 +93,7 @@ func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, fl
 	if err != nil {
 		return nil, call.unreadable(err)
 	}
-	result := &LookupInResult{Result: Result{Cas(call.result.Packet.CAS)}, parts: make([]lookupPart, len(ops))}
+	result = &LookupInResult{Result: Result{Cas(call.result.Packet.CAS)}, parts: make([]lookupPart, len(ops))}
 	for i, answer := range answers {
 		part := lookupPart{op: ops[order[i]].op, value: answer.Value}
 		if answer.Status != memd.StatusSuccess && answer.Status != memd.StatusSuccessDeleted {

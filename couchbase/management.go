@@ -21,20 +21,21 @@ type managementGet struct {
 }
 
 // get sends a GET and decodes its answer.
-func (h *httpServices) get(g managementGet, answer any) (err error) {
+func (h *httpServices) get(g managementGet, answer any) error {
 	op, err := h.begin(g.name, g.service, g.in, g.options, h.timeouts.ManagementTimeout)
 	if err != nil {
 		return err
 	}
-	defer func() { op.end(err) }()
 	op.attributes("db.operation", http.MethodGet+" "+g.path, "db.name", g.in.bucket)
-	reply, err := h.client.Do(op.ctx, &services.Request{
-		Call: op.call, Service: g.asked, Bucket: g.bucket, Method: http.MethodGet, Path: g.path, Idempotency: retry.ReadOnly,
+	return op.run(func() error {
+		reply, err := h.client.Do(op.ctx, &services.Request{
+			Call: op.call, Service: g.asked, Bucket: g.bucket, Method: http.MethodGet, Path: g.path, Idempotency: retry.ReadOnly,
+		})
+		if err != nil {
+			return managementError(err, op.call.ID, h.scheme)
+		}
+		return json.Unmarshal(reply.Body, answer)
 	})
-	if err != nil {
-		return managementError(err, op.call.ID, h.scheme)
-	}
-	return json.Unmarshal(reply.Body, answer)
 }
 
 // managementError returns the error of a request to the cluster manager, or to the management of a service.

@@ -19,22 +19,23 @@ type managementChange struct {
 }
 
 // change sends a change. It is not idempotent: it is repeated only if the cluster manager certainly did nothing.
-func (h *httpServices) change(c managementChange) (err error) {
+func (h *httpServices) change(c managementChange) error {
 	op, err := h.begin(c.name, ServiceTypeManagement, c.in, c.options, h.timeouts.ManagementTimeout)
 	if err != nil {
 		return err
 	}
-	defer func() { op.end(err) }()
 	op.attributes(attributeOperation, c.method+" "+c.path, attributeBucket, c.in.bucket)
 	r := services.Request{Call: op.call, Service: clustermap.Management, Method: c.method, Path: c.path, Header: make(http.Header)}
 	if c.form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Body = services.Fixed([]byte(c.form.Encode()))
 	}
-	if _, err := h.client.Do(op.ctx, &r); err != nil {
-		return managementError(err, op.call.ID, h.scheme)
-	}
-	return nil
+	return op.run(func() error {
+		if _, err := h.client.Do(op.ctx, &r); err != nil {
+			return managementError(err, op.call.ID, h.scheme)
+		}
+		return nil
+	})
 }
 
 // bucketsPath is the path of all buckets.

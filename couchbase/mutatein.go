@@ -79,7 +79,8 @@ func (c *Collection) MutateIn(id string, ops []MutateInSpec, opts *MutateInOptio
 }
 
 // mutateIn runs the operation. order has the places of its parts in the caller's list.
-func (c *kvCall) mutateIn(order []int) (*MutateInResult, error) {
+func (c *kvCall) mutateIn(order []int) (result *MutateInResult, err error) {
+	defer c.traced.ended(&err)
 	if err := c.run(); err != nil {
 		return nil, namePart(err, order)
 	}
@@ -87,7 +88,7 @@ func (c *kvCall) mutateIn(order []int) (*MutateInResult, error) {
 	if err != nil {
 		return nil, c.unreadable(err)
 	}
-	result := &MutateInResult{values: make([][]byte, len(order))}
+	result = &MutateInResult{values: make([][]byte, len(order))}
 	for _, answer := range answers {
 		result.values[order[answer.Index]] = answer.Value
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Config has the settings of a cluster that [ClusterOptions] lack. The zero Config changes nothing.
@@ -18,6 +19,17 @@ type Config struct {
 	Resolver Resolver
 	// Observer receives the events of the retries of all operations. Nil means none. Package retryslog has one that logs.
 	Observer retry.Observer
+	// Tracer is told of operations, of their attempts, of retries and of connections, with plain data: see package telemetry. It is called beside
+	// the Tracer and the Meter of [ClusterOptions]. Nil means none, which costs nothing.
+	//
+	// An operation is told of from its first step to the moment at which the application gets its result; of a query that is the first row. The
+	// context is that of the operation's options. One that is refused before it begins, because an option is wrong or the cluster is closed, is not
+	// told of. A tracer gets no document, no credential, and the text of a statement only if that has parameters; an error has no text of an HTTP
+	// service, which may repeat the query.
+	//
+	// A panic of a function is a panic of the operation. The function Pool is called on goroutines of the client, with locks held: a panic of it is
+	// an error of the connection, and it must not use the cluster.
+	Tracer *telemetry.Tracer
 }
 
 // Resolver looks up service records. It must be safe for concurrent use. A *net.Resolver is one.

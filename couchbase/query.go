@@ -107,23 +107,22 @@ func (h *httpServices) query(in keyspace, statement string, opts *QueryOptions) 
 	}
 	op, err := h.begin("query", ServiceTypeQuery, in, httpOptions{
 		timeout: opts.Timeout, strategy: opts.RetryStrategy, parent: opts.ParentSpan, ctx: opts.Context, id: opts.ClientContextID,
+		statement: statement, parametrized: len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0,
 	}, h.timeouts.QueryTimeout)
 	if err != nil {
 		return nil, &QueryError{InnerError: err, Statement: statement}
 	}
-	op.statement(statement, len(opts.PositionalParameters) > 0 || len(opts.NamedParameters) > 0)
 	op.attributes(attributeBucket, in.bucket, attributeScope, in.scope)
 	op.call.Address = address(opts.Internal.Endpoint)
 	fail := func(err error) error { return queryError(err, statement, op.call.ID, h.scheme) }
-	rows, err := h.client.Query(op.ctx, &services.Query{
-		Call: op.call, Statement: statement, Context: in.queryContext(), Parameters: parameters, ReadOnly: opts.Readonly, Adhoc: opts.Adhoc,
-	})
+	rows, err := op.rows(func() (*services.Rows, error) {
+		return h.client.Query(op.ctx, &services.Query{
+			Call: op.call, Statement: statement, Context: in.queryContext(), Parameters: parameters, ReadOnly: opts.Readonly, Adhoc: opts.Adhoc,
+		})
+	}, fail)
 	if err != nil {
-		err = fail(err)
-		op.end(err)
 		return nil, err
 	}
-	op.end(nil)
 	return &QueryResult{stream: rowStream{rows: rows, fail: fail}, scheme: h.scheme}, nil
 }
 

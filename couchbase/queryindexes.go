@@ -117,24 +117,38 @@ func (h *httpServices) queryIndexes(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { op.end(err) }()
 	statement := "SELECT `idx`.* FROM system:indexes AS idx WHERE " + where + " AND `using` = \"gsi\" ORDER BY is_primary DESC, name ASC"
-	rows, err := h.query(context, statement, &QueryOptions{
-		Adhoc: true, Readonly: true, NamedParameters: parameters, Timeout: op.call.Timeout, RetryStrategy: opts.RetryStrategy,
-		ParentSpan: op.span, Context: opts.Context,
+	err = op.run(func() error {
+		rows, err := h.query(context, statement, &QueryOptions{
+			Adhoc: true, Readonly: true, NamedParameters: parameters, Timeout: op.call.Timeout, RetryStrategy: opts.RetryStrategy,
+			ParentSpan: op.span, Context: op.ctx,
+		})
+		if err != nil {
+			return err
+		}
+		indexes, err = allRows[QueryIndex](rows)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return indexes, err
+}
+
+// allRows reads a result whose rows are all of one type, and closes it.
+func allRows[T any](rows interface {
+	Next() bool
+	Row(valuePtr any) error
+	Err() error
+	Close() error
+},
+) (all []T, err error) {
+	defer rows.Close()
 	for rows.Next() {
-		var index QueryIndex
-		if err := rows.Row(&index); err != nil {
-			rows.Close()
+		var row T
+		if err := rows.Row(&row); err != nil {
 			return nil, err
 		}
-		indexes = append(indexes, index)
+		all = append(all, row)
 	}
-	return indexes, rows.Err()
+	return all, rows.Err()
 }
 
 // WatchQueryIndexOptions are the options of WatchIndexes.
@@ -185,13 +199,19 @@ func (h *httpServices) watchIndexes(
 	if err != nil {
 		return err
 	}
-	defer func() { op.end(err) }()
+	return op.run(func() error { return op.watchIndexes(names, timeout, opts.RetryStrategy, get) })
+}
+
+// watchIndexes is one wait, within its operation.
+func (op *httpOperation) watchIndexes(
+	names []string, timeout time.Duration, strategy RetryStrategy, get func(*GetAllQueryIndexesOptions) ([]QueryIndex, error),
+) error {
 	ctx, cancel := context.WithTimeout(op.ctx, timeout)
 	defer cancel()
 	for delay := minIndexPoll; ; delay = min(2*delay, maxIndexPoll) {
 		deadline, _ := ctx.Deadline()
 		indexes, err := get(&GetAllQueryIndexesOptions{
-			Timeout: max(time.Until(deadline), 1), RetryStrategy: opts.RetryStrategy, ParentSpan: op.span, Context: ctx,
+			Timeout: max(time.Until(deadline), 1), RetryStrategy: strategy, ParentSpan: op.span, Context: ctx,
 		})
 		if err != nil {
 			return err

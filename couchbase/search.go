@@ -137,21 +137,20 @@ func (h *httpServices) search(in keyspace, index string, query any, body map[str
 	}
 	op.attributes("db.operation", index, "db.name", in.bucket, "db.couchbase.scope", in.scope)
 	fail := func(err error) error { return searchError(err, query, index, h.scheme) }
-	rows, err := h.client.Stream(op.ctx, &services.Request{
-		Call: op.call, Service: clustermap.Search, Method: http.MethodPost, Path: searchIndexPath(in, index) + "/query",
-		Idempotency: retry.ReadOnly,
-		Body: func(left time.Duration) ([]byte, error) {
-			control["timeout"] = left.Milliseconds()
-			body["ctl"] = control
-			return json.Marshal(body)
-		},
-	})
+	rows, err := op.rows(func() (*services.Rows, error) {
+		return h.client.Stream(op.ctx, &services.Request{
+			Call: op.call, Service: clustermap.Search, Method: http.MethodPost, Path: searchIndexPath(in, index) + "/query",
+			Idempotency: retry.ReadOnly,
+			Body: func(left time.Duration) ([]byte, error) {
+				control["timeout"] = left.Milliseconds()
+				body["ctl"] = control
+				return json.Marshal(body)
+			},
+		})
+	}, fail)
 	if err != nil {
-		err = fail(err)
-		op.end(err)
 		return nil, err
 	}
-	op.end(nil)
 	return &SearchResult{stream: rowStream{rows: rows, fail: fail}}, nil
 }
 

@@ -124,16 +124,15 @@ func (h *httpServices) view(bucket, design, view string, opts *ViewOptions) (*Vi
 	}
 	op.attributes("db.name", bucket, "db.operation", design+"/"+view)
 	fail := func(err error) error { return viewError(err, design, view, h.scheme) }
-	rows, err := h.client.Stream(op.ctx, &services.Request{
-		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Idempotency: retry.ReadOnly, WithRows: true,
-		Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(),
-	})
+	rows, err := op.rows(func() (*services.Rows, error) {
+		return h.client.Stream(op.ctx, &services.Request{
+			Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Idempotency: retry.ReadOnly, WithRows: true,
+			Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(),
+		})
+	}, fail)
 	if err != nil {
-		err = fail(err)
-		op.end(err)
 		return nil, err
 	}
-	op.end(nil)
 	return &ViewResult{stream: rowStream{rows: rows, fail: fail}}, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 )
 
 // ErrClosed matches the errors after [Cluster.Close].
@@ -45,6 +47,9 @@ func Open(c Config) (*Cluster, error) {
 	cl := &Cluster{config: c, ctx: ctx, cancel: cancel, named: make(map[string]*Bucket), newer: make(chan struct{}), changed: make(chan struct{})}
 	cl.seeds = shuffled(c.Seeds, shuffle)
 	cl.config.Shuffle = shuffle
+	if c.Pools == nil {
+		cl.config.Pools = pools.New(nil)
+	}
 	if c.KV.Timeout == 0 {
 		cl.config.KV.Timeout = defaultConnect // a node that does not answer must not hold the seeds after it up for ever
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -54,6 +55,8 @@ type Config struct {
 	Breaker *Breaker
 	// LoginTimeout is how long the answer to the renewal of a login is waited for; 0 means 2.5 s. See [Cluster.CredentialChanged].
 	LoginTimeout time.Duration
+	// Pools counts the connections. Nil: the cluster has its own.
+	Pools *pools.Pools
 }
 
 // Breaker configures the breakers of the endpoints.

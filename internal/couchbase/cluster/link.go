@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 )
 
 // link is a connection and its place in a bucket.
@@ -13,6 +15,7 @@ type link struct {
 	bucket  *Bucket
 	address string
 	conn    *kv.Conn // set once, before the link has a place
+	pooled  *pools.Conn
 
 	// under Bucket.mu:
 	endpoint *Endpoint // nil: the bucket's spare connection, or without a place
@@ -27,14 +30,23 @@ type link struct {
 
 // connect makes a connection to an address, for a bucket if it has a name by then.
 func (b *Bucket) connect(ctx context.Context, address string) (*link, error) {
-	l := &link{bucket: b, address: address, logins: b.cluster.logins.Load()}
+	pooled, err := b.cluster.config.Pools.Begin(pools.Place{Address: address, Service: clustermap.KeyValue.String()})
+	if err != nil {
+		return nil, err
+	}
+	l := &link{bucket: b, address: address, pooled: pooled, logins: b.cluster.logins.Load()}
 	c := b.cluster.config.KV
 	c.LateBucket, c.OnMap, c.OnClose = b.lateBucket, l.pushed, l.closed
 	conn, err := kv.Connect(ctx, &c, address, "")
 	if err != nil {
+		pooled.Failed(err)
 		return nil, err
 	}
 	l.conn = conn
+	if err := pooled.Made(func() bool { return conn.InFlight() > 0 }); err != nil {
+		conn.Close(err)
+		return nil, err
+	}
 	return l, nil
 }
 
@@ -49,6 +61,7 @@ func (l *link) pushed(conn *kv.Conn, version memd.MapVersion, body []byte) {
 
 // closed is called when the connection has ended.
 func (l *link) closed(_ *kv.Conn, err error) {
+	l.pooled.Closed(reasonOf(err), err)
 	b := l.bucket
 	b.mu.Lock()
 	defer b.mu.Unlock()

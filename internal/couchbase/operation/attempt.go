@@ -34,7 +34,7 @@ func (r *run) try(n int) retry.Failure {
 	var dispatched func(Dispatch)
 	var began time.Time
 	if r.runner.tracer != nil {
-		if dispatched = r.runner.tracer.Dispatching(r.caller, r.op); dispatched != nil {
+		if dispatched = r.runner.tracer.Dispatching(r.caller, r.op, n, r.conn); dispatched != nil {
 			began = time.Now()
 		}
 	}
@@ -43,16 +43,26 @@ func (r *run) try(n int) retry.Failure {
 	if err != nil || !r.succeeded() {
 		r.note(err)
 	}
-	if dispatched != nil {
-		dispatched(r.dispatch(n, began, err))
+	if dispatched == nil {
+		return r.judge(err)
 	}
-	if err != nil {
+	d := r.dispatch(n, began, err)
+	failure := r.judge(err)
+	d.Err = failure.Err
+	dispatched(d)
+	return failure
+}
+
+// judge describes the result of a round trip to the engine.
+func (r *run) judge(err error) retry.Failure {
+	switch {
+	case err != nil:
 		return r.ioFailed(err)
-	}
-	if r.succeeded() {
+	case r.succeeded():
 		return retry.Failure{Endpoint: r.endpoint.Address()}
+	default:
+		return r.statusFailure(r.reply.Status)
 	}
-	return r.statusFailure(r.reply.Status)
 }
 
 // sent names the latest request that was sent, or that could not be sent on a connection.
@@ -79,7 +89,7 @@ func (r *run) note(err error) {
 func (r *run) dispatch(n int, began time.Time, err error) Dispatch {
 	d := Dispatch{
 		Operation: r.op, Attempt: n, Began: began, Ended: time.Now(),
-		Conn: r.conn, Err: err,
+		Conn: r.conn,
 	}
 	if err == nil {
 		d.Opaque, d.Status = r.reply.Opaque, r.reply.Status

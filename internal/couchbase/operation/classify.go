@@ -142,8 +142,7 @@ func (r *run) outdated() <-chan struct{} {
 
 // reconnect closes the connection, whose state is not valid any more. The endpoint makes another one.
 func (r *run) reconnect(cause error) {
-	r.endpoint.Lost(r.conn)
-	r.conn.Close(cause)
+	r.endpoint.Refuse(r.conn, cause)
 }
 
 // failedSpec finds the part of a sub-document mutation that failed, and its kind.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
 )
@@ -20,7 +21,7 @@ type dispatches struct {
 	deaf bool
 }
 
-func (d *dispatches) Dispatching(ctx context.Context, _ *operation.Operation) func(operation.Dispatch) {
+func (d *dispatches) Dispatching(ctx context.Context, _ *operation.Operation, n int, conn *kv.Conn) func(operation.Dispatch) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ctx = append(d.ctx, ctx.Value(contextKey{}))
@@ -30,6 +31,9 @@ func (d *dispatches) Dispatching(ctx context.Context, _ *operation.Operation) fu
 	return func(one operation.Dispatch) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
+		if one.Attempt != n || one.Conn != conn {
+			panic("the end is about another attempt than the beginning")
+		}
 		d.all = append(d.all, one)
 	}
 }
@@ -69,7 +73,7 @@ func TestATracerIsToldOfEachAttempt(t *testing.T) {
 			for i, want := range []operation.Dispatch{{Attempt: 0, Status: memd.StatusLocked}, {Attempt: 1, Server: 1510 * time.Microsecond}, {Attempt: 0}} {
 				d := tracer.all[i]
 				if d.Operation != q || d.Attempt != want.Attempt || d.Status != want.Status || d.Conn != conn || d.Opaque != log[i].Request.Opaque ||
-					(d.Err != nil) != (i == 2) || (d.Server > 0) != (want.Server > 0) {
+					(d.Err != nil) != (i != 1) || (d.Server > 0) != (want.Server > 0) {
 					t.Errorf("attempt %d: %+v", i, d)
 				}
 			}

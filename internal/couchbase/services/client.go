@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	// MaxIdlePerNode limits the idle connections to one node and service. Zero: DefaultMaxIdlePerNode.
 	MaxIdlePerNode int
 	MaxPerNode     int // connections to one node and service; 0: no limit
+	// Pools counts the connections. Nil: the client has its own.
+	Pools *pools.Pools
 }
 
 // Credential proves who asks. The zero value sends nothing, as client certificates need.
@@ -86,6 +89,10 @@ func New(c Config) (*Client, error) {
 	client := &Client{nodes: c.Nodes, credential: c.Credential, agent: c.Agent, scheme: "http://", engine: engine}
 	client.closed, client.close = context.WithCancelCause(context.Background())
 	client.connect = &connector{dial: c.Dial, tls: c.TLS, timeout: orDefault(c.ConnectTimeout, DefaultConnectTimeout), closed: client.closed}
+	if client.connect.pools = c.Pools; c.Pools == nil {
+		client.connect.pools = pools.New(nil)
+	}
+	client.connect.most = c.MaxPerNode
 	if client.connect.dial == nil {
 		client.connect.dial = new(net.Dialer).DialContext
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 )
 
 // errSealed is the error of a write after the caller was told that nothing had been sent.
@@ -21,10 +23,17 @@ const (
 type conn struct {
 	net.Conn
 	state  atomic.Int32
-	lost   atomic.Bool // the other end, or the network, ended the connection
-	closed atomic.Bool // this end did
-	ended  func()      // called once, by Close
+	lost   atomic.Pointer[error] // with which the other end, or the network, ended the connection
+	closed atomic.Bool           // this end did
+	ended  func(*conn)           // called once, by Close
+	pooled *pools.Conn
+	// user is the exchange that has it, nil if none has. abandoned means that the last one did not read its answer to the end.
+	user      atomic.Pointer[exchange]
+	abandoned atomic.Bool
 }
+
+// busy reports whether an exchange has the connection.
+func (c *conn) busy() bool { return c.user.Load() != nil }
 
 // begin makes the connection ready for its next request.
 func (c *conn) begin() { c.state.CompareAndSwap(written, nothingWritten) }
@@ -58,7 +67,7 @@ func (c *conn) Read(b []byte) (int, error) {
 // note remembers that the connection was lost.
 func (c *conn) note(err error) {
 	if err != nil && !c.closed.Load() {
-		c.lost.Store(true)
+		c.lost.Store(&err)
 	}
 }
 
@@ -67,7 +76,7 @@ func (c *conn) Close() error {
 	first := !c.closed.Swap(true) // before the close, whose effect on a read is no loss of the connection
 	err := c.Conn.Close()
 	if first {
-		c.ended()
+		c.ended(c)
 	}
 	return err
 }

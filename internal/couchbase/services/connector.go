@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/panicked"
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 )
 
 // connector makes the connections of a client.
@@ -15,6 +17,8 @@ type connector struct {
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	tls     *tls.Config
 	timeout time.Duration
+	pools   *pools.Pools
+	most    int // connections to one node and service; 0: no limit
 	open    openConns
 	closed  context.Context //nolint:containedctx // the client's life: net/http goes on dialling after a request has ended
 }
@@ -31,17 +35,69 @@ func (d *connector) connect(ctx context.Context, network, address string, secure
 	if !d.open.enter() {
 		return nil, ErrClosed
 	}
-	ctx, cancel := d.limited(ctx)
-	defer cancel()
-	raw, err := d.raw(ctx, network, address)
-	if err == nil && secure != nil {
-		raw, err = secure(ctx, raw, address)
-	}
+	c, err := d.counted(ctx, address, func() (net.Conn, error) {
+		ctx, cancel := d.limited(ctx)
+		defer cancel()
+		raw, err := d.raw(ctx, network, address)
+		if err == nil && secure != nil {
+			raw, err = secure(ctx, raw, address)
+		}
+		return raw, err
+	})
 	if err != nil {
 		d.open.leave()
 		return nil, err
 	}
-	return &conn{Conn: raw, ended: d.open.leave}, nil
+	return c, nil
+}
+
+// counted makes a connection that is counted, and of which a tracer is told.
+func (d *connector) counted(ctx context.Context, address string, connect func() (net.Conn, error)) (*conn, error) {
+	place := pools.Place{Address: address}
+	place.Service, _ = ctx.Value(serviceKey{}).(string)
+	pooled, err := d.pools.Begin(place)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := connect()
+	if err != nil {
+		pooled.Failed(err)
+		return nil, err
+	}
+	c := &conn{Conn: raw, pooled: pooled, ended: d.left}
+	if err := pooled.Made(c.busy); err != nil {
+		c.ended = func(c *conn) { c.pooled.Closed("failed", err) }
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// left counts the end of a connection.
+func (d *connector) left(c *conn) {
+	lost := c.lost.Load()
+	switch {
+	case d.closed.Err() != nil:
+		c.pooled.Closed("shutdown", nil)
+	case lost != nil:
+		c.pooled.Closed("lost", *lost)
+	case c.busy(), c.abandoned.Load():
+		c.pooled.Closed("abandoned", nil)
+	default:
+		c.pooled.Closed("idle", nil)
+	}
+	d.open.leave()
+}
+
+// serviceKey is the key of the context of an exchange under which the connections that are made for it find the name of the service.
+type serviceKey struct{}
+
+// serviceName is the name of a service in what a tracer is told.
+func serviceName(s clustermap.Service) string {
+	if s == clustermap.Management {
+		return "management"
+	}
+	return s.String()
 }
 
 // raw dials. The application's dialer and its connections run on goroutines of net/http, where a panic would end the process: a panic

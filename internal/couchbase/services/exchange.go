@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 
+	"github.com/holdfast-db/holdfast/internal/couchbase/pools"
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
@@ -23,11 +24,14 @@ type exchange struct {
 	retries int             // before this exchange
 	parent  context.Context //nolint:containedctx // the operation's
 	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
-	ctx       context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
-	cancel    context.CancelCauseFunc
-	departure departure
-	conn      *conn
-	reply     *http.Response
+	ctx        context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
+	cancel     context.CancelCauseFunc
+	departure  departure
+	conn       *conn
+	reply      *http.Response
+	wait       *pools.Wait // for the connection
+	dispatched Dispatched
+	panicked   *any // the panic of OnDispatch
 }
 
 // begin starts an exchange with a node of an offer.
@@ -42,50 +46,92 @@ func (c *Client) begin(ctx context.Context, r *Request, address string, offer Of
 
 // close ends the exchange. If the answer was not read to its end, the connection is closed with it.
 func (x *exchange) close() {
+	if x.release() {
+		x.conn.abandoned.Store(true)
+	}
 	if x.reply != nil {
 		x.reply.Body.Close()
 	}
 	x.cancel(context.Canceled)
 }
 
+// release notes that the exchange does not use its connection any more. It reports whether it did until now: another one may have it already.
+func (x *exchange) release() bool { return x.conn != nil && x.conn.user.CompareAndSwap(x, nil) }
+
 // send sends the request and waits for the head of the answer. If it returns a failure, the exchange is closed.
 func (x *exchange) send(body []byte) *retry.Failure {
-	ended := func(error) {}
 	request, err := x.build(body)
 	if err != nil {
 		x.close()
 		return &retry.Failure{Err: err, Stage: retry.StageBeforeSending, Endpoint: x.address}
 	}
-	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		x.conn = info.Conn.(*conn)
-		x.conn.begin()
-		if !x.connected() {
-			x.conn.seal()
-			return
-		}
-		if x.request.OnDispatch == nil {
-			return
-		}
-		dispatch := Dispatch{
-			Service: x.request.Service, Address: x.address, Retries: x.retries, Local: x.conn.LocalAddr().String(),
-			Remote: x.conn.RemoteAddr().String(),
-		}
-		if f := x.request.OnDispatch(dispatch); f != nil {
-			ended = f
-		}
-	}}
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { x.gotConn(info.Conn.(*conn)) }}
+	place := pools.Place{Address: x.address, Service: serviceName(x.request.Service)}
+	x.wait = x.client.connect.pools.Wait(place, x.client.connect.most)
+	ctx := context.WithValue(x.ctx, serviceKey{}, place.Service)
 	x.departure.reads.Add(1)
-	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace))) //nolint:bodyclose // close does
+	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(ctx, trace))) //nolint:bodyclose // close does
 	x.departure.reads.Add(1)
-	ended(err)
+	if x.conn == nil {
+		x.wait.End(x.hasEnded())
+	}
+	if x.panicked != nil {
+		panic(*x.panicked)
+	}
+	if x.dispatched.Head != nil {
+		x.dispatched.Head(err)
+	}
 	if err != nil {
 		failure := x.failed(err)
 		x.close()
 		return failure
 	}
-	x.reply.Body = &countedBody{ReadCloser: x.reply.Body, reads: &x.departure.reads}
+	x.reply.Body = &countedBody{ReadCloser: x.reply.Body, exchange: x}
 	x.client.failures.remove(x.address)
 	return nil
+}
+
+// gotConn is called when the exchange has a connection. A panic of OnDispatch waits until net/http has taken the connection back: else that would
+// belong to nobody.
+func (x *exchange) gotConn(c *conn) {
+	x.conn = c
+	c.abandoned.Store(false)
+	c.user.Store(x)
+	x.wait.End(false)
+	c.begin()
+	if !x.connected() {
+		c.seal()
+		return
+	}
+	if x.request.OnDispatch == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			x.panicked = &v
+			c.seal()
+		}
+	}()
+	x.dispatched = x.request.OnDispatch(Dispatch{
+		Service: x.request.Service, Address: x.address, Retries: x.retries, Local: c.LocalAddr().String(), Remote: c.RemoteAddr().String(),
+	})
+}
+
+// ended tells how the attempt ended.
+func (x *exchange) ended(failure *retry.Failure) {
+	tell := x.dispatched.Ended
+	if tell == nil {
+		return
+	}
+	var status int
+	if x.reply != nil {
+		status = x.reply.StatusCode
+	}
+	if failure == nil {
+		tell(status, nil)
+		return
+	}
+	tell(status, failure.Err)
 }
 
 // build makes the HTTP request.
@@ -150,7 +196,7 @@ func (x *exchange) failed(err error) *retry.Failure {
 		failure.Reason = couchbasereason.SocketNotAvailable
 	case left:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight
-	case x.conn.lost.Load():
+	case x.conn.lost.Load() != nil:
 		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
 	default: // the answer is not HTTP: unknown
 		return failure

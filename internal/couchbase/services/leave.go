@@ -88,15 +88,19 @@ func (x *exchange) deliver() *retry.Failure {
 	return x.failed(x.ctx.Err())
 }
 
-// countedBody is the body of an answer. It counts reads for the departure.
+// countedBody is the body of an answer. It counts reads for the departure, and notes the end.
 type countedBody struct {
 	io.ReadCloser
-	reads *atomic.Int64
+	exchange *exchange
 }
 
 // Read implements io.Reader.
 func (b *countedBody) Read(p []byte) (int, error) {
-	b.reads.Add(1)
-	defer b.reads.Add(1)
-	return b.ReadCloser.Read(p)
+	b.exchange.departure.reads.Add(1)
+	defer b.exchange.departure.reads.Add(1)
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.exchange.release()
+	}
+	return n, err
 }

@@ -30,7 +30,7 @@ func (c *Client) Ping(ctx context.Context, service clustermap.Service, address s
 	var p Pong
 	r := &Request{Service: service, Method: http.MethodGet, Path: pingPaths[service], Idempotency: retry.ReadOnly}
 	r.Timeout, r.Address, r.Name = timeout, address, "ping"
-	r.OnDispatch = func(d Dispatch) func(error) { p.Local, p.Remote = d.Local, d.Remote; return nil }
+	r.OnDispatch = func(d Dispatch) Dispatched { p.Local, p.Remote = d.Local, d.Remote; return Dispatched{} }
 	if p.Err = r.check(); p.Err != nil {
 		return p
 	}

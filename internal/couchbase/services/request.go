@@ -25,9 +25,17 @@ type Call struct {
 	Data any
 	// Address, if set, is the only node that is asked.
 	Address string
-	// OnDispatch, if set, is called when an attempt has a connection. The function that it returns, unless nil, is called
-	// when the head of the answer is there, or with the error.
-	OnDispatch func(Dispatch) func(error)
+	// OnDispatch, if set, is called when an attempt has a connection. A panic of it, or of what it returns, passes through.
+	OnDispatch func(Dispatch) Dispatched
+}
+
+// Dispatched has what is called later in an attempt. Both may be nil.
+type Dispatched struct {
+	// Head is called when the head of the answer is there, or with the error.
+	Head func(error)
+	// Ended is called when it is known whether the attempt has succeeded: its answer was read, up to the first row if it has rows. status is
+	// HTTP's, 0 without an answer.
+	Ended func(status int, err error)
 }
 
 // Dispatch is one attempt that has a connection.

@@ -18,6 +18,12 @@ func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Conte
 		return nil, err
 	}
 	l := c.live(ctx, r.Timeout)
+	returned := false
+	defer func() {
+		if !returned { // a function of the application has panicked: what the operation has of connections ends
+			l.end()
+		}
+	}()
 	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Idempotency: r.Idempotency}
 	err := c.engine.Do(l, operation, func(ctx context.Context, n int) retry.Failure { //nolint:contextcheck // l is made from ctx
 		if failure := attempt(ctx, n); failure != nil {
@@ -25,6 +31,7 @@ func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Conte
 		}
 		return retry.Failure{}
 	})
+	returned = true
 	if err != nil {
 		deadline, _ := l.Deadline()
 		late := !time.Now().Before(deadline)
@@ -56,10 +63,12 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 	}
 	x := c.begin(ctx, r, address, offer)
 	x.retries = n
-	if failure := x.send(body); failure != nil { //nolint:contextcheck // the exchange has it
-		return failure
+	failure = x.send(body) //nolint:contextcheck // the exchange has it
+	if failure == nil {
+		failure = use(x)
 	}
-	return use(x)
+	x.ended(failure)
+	return failure
 }
 
 // choose returns the node of an attempt, or why there is none.

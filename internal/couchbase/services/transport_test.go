@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -258,7 +260,7 @@ func TestANodeThatAnswersAgainIsNotAvoided(t *testing.T) {
 func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 	client, server := net.Pipe()
 	defer server.Close()
-	c := &conn{Conn: client, ended: func() {}}
+	c := &conn{Conn: client, ended: func(*conn) {}}
 	c.begin()
 	if !c.seal() {
 		t.Error("a connection on which nothing was written has no seal")
@@ -271,7 +273,7 @@ func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 		t.Error("the seal is gone")
 	}
 
-	c = &conn{Conn: client, ended: func() {}}
+	c = &conn{Conn: client, ended: func(*conn) {}}
 	go io.Copy(io.Discard, server)
 	c.Write([]byte("x"))
 	if c.seal() {
@@ -369,9 +371,13 @@ func TestDispatchIsReported(t *testing.T) {
 		r := streamRequest(clustermap.Query, retry.ReadOnly)
 		var dispatched []Dispatch
 		var ends []error
-		r.OnDispatch = func(d Dispatch) func(error) {
+		var told []string
+		r.OnDispatch = func(d Dispatch) Dispatched {
 			dispatched = append(dispatched, d)
-			return func(err error) { ends = append(ends, err) }
+			return Dispatched{
+				Head:  func(err error) { ends = append(ends, err) },
+				Ended: func(status int, err error) { told = append(told, fmt.Sprint(status, err != nil)) },
+			}
 		}
 		rows, err := c.Stream(t.Context(), r)
 		if err != nil {
@@ -381,7 +387,36 @@ func TestDispatchIsReported(t *testing.T) {
 		if len(dispatched) != 2 || dispatched[0].Address != "a:1" || dispatched[0].Remote != "a:1" || dispatched[0].Local == "" || len(ends) != 2 || dispatched[0].Retries != 0 || dispatched[1].Retries != 1 || ends[0] == nil || ends[1] != nil {
 			t.Errorf("%v, %v", dispatched, ends)
 		}
+		if want := []string{"0 true", "200 false"}; !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
 	})
+}
+
+// A panic of a listener reaches the caller, and leaves no connection behind that nobody closes: Close waits for all.
+func TestAPanicOfADispatchLeavesNoConnection(t *testing.T) {
+	for name, dispatch := range map[string]func(Dispatch) Dispatched{
+		"the beginning": func(Dispatch) Dispatched { panic("mine") },
+		"the head":      func(Dispatch) Dispatched { return Dispatched{Head: func(error) { panic("mine") }} },
+		"the end":       func(Dispatch) Dispatched { return Dispatched{Ended: func(int, error) { panic("mine") }} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, cluster *fakeCluster) {
+				cluster.serve(t, "a:1", status(200, oneRow))
+				c, _ := cluster.client(t)
+				defer c.Close()
+				r := streamRequest(clustermap.Query, retry.ReadOnly)
+				r.OnDispatch = dispatch
+				defer func() {
+					if v := recover(); v != "mine" {
+						t.Errorf("recovered %v", v)
+					}
+				}()
+				_, err := c.Stream(t.Context(), r)
+				t.Errorf("returned %v", err)
+			})
+		})
+	}
 }
 
 // countingContext counts the contexts that are made of it and have not ended.

@@ -25,14 +25,14 @@ var levels = []level{
 
 	{"what several layers stand on", []string{
 		"internal/base/filelock", "internal/base/openloop", "internal/base/panicked", "internal/base/pause", "internal/base/peek",
-		"internal/base/scramclient", "internal/base/shortanswer", "internal/base/sizedread", "internal/base/threadtime",
+		"internal/base/retold", "internal/base/scramclient", "internal/base/shortanswer", "internal/base/sizedread", "internal/base/threadtime",
 	}},
 	{"what several layers stand on", []string{"internal/base/memnet"}},
 	{"what several layers stand on", []string{"internal/base/testserver"}},
 
 	{"the clients' layers: messages", []string{"internal/couchbase/connstr", "internal/couchbase/memd", "internal/mongo/bsoncodec", "internal/mongo/largebuffer", "internal/mongo/wire"}},
 	{"the clients' layers: a server, a topology", []string{
-		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript",
+		"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/nodescript", "internal/couchbase/pools",
 		"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/revocation", "internal/mongo/topology",
 	}},
 	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/cloudlogin", "internal/mongo/drivererror"}},
