@@ -40,29 +40,29 @@ func (r *run) try(n int) retry.Failure {
 	}
 	err := r.conn.RoundTrip(&r.wire, &r.reply)
 	r.endpoint.Done(permit, err)
-	if err != nil || !r.succeeded() {
-		r.note(err)
+	if err == nil && r.succeeded() {
+		if dispatched != nil {
+			dispatched(r.dispatch(n, began, nil))
+		}
+		return retry.Failure{Endpoint: r.endpoint.Address()}
 	}
+	r.note(err)
 	if dispatched == nil {
-		return r.judge(err)
+		return r.failure(err)
 	}
 	d := r.dispatch(n, began, err)
-	failure := r.judge(err)
+	failure := r.failure(err)
 	d.Err = failure.Err
 	dispatched(d)
 	return failure
 }
 
-// judge describes the result of a round trip to the engine.
-func (r *run) judge(err error) retry.Failure {
-	switch {
-	case err != nil:
+// failure describes a round trip that failed to the engine.
+func (r *run) failure(err error) retry.Failure {
+	if err != nil {
 		return r.ioFailed(err)
-	case r.succeeded():
-		return retry.Failure{Endpoint: r.endpoint.Address()}
-	default:
-		return r.statusFailure(r.reply.Status)
 	}
+	return r.statusFailure(r.reply.Status)
 }
 
 // sent names the latest request that was sent, or that could not be sent on a connection.
