@@ -149,3 +149,39 @@ func TestAPanicOfPoolIsAnErrorOfTheConnection(t *testing.T) {
 		})
 	}
 }
+
+// The functions of an operation may close the cluster, as any function of the application may.
+func TestATracerMayCloseTheCluster(t *testing.T) {
+	for i := range reflect.TypeFor[telemetry.Tracer]().NumField() {
+		withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+			answering(server, couchbasetest.Query, couchbasetest.HTTPAnswer{Rows: []any{strings.Repeat("x", 100_000), strings.Repeat("x", 100_000)}})
+			var client *couchbase.Cluster
+			var armed bool
+			tracer := reflect.ValueOf(new(telemetry.Tracer)).Elem()
+			f, name := tracer.Field(i), tracer.Type().Field(i).Name
+			if name == "Pool" || strings.HasPrefix(name, "Client") {
+				return
+			}
+			f.Set(reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
+				if armed {
+					client.Close(nil)
+				}
+				if f.Type().NumOut() == 1 {
+					return args[:1]
+				}
+				return nil
+			}))
+			for _, operate := range []func() error{
+				func() error { return second(client.Bucket("default").DefaultCollection().Upsert("a", 1, nil)) },
+				func() error { return second(client.Query("s", &couchbase.QueryOptions{Adhoc: true})) },
+			} {
+				armed = false
+				client = connectTraced(t, server, tracer.Addr().Interface().(*telemetry.Tracer), couchbase.ClusterOptions{})
+				ready(t, client)
+				armed = true
+				_ = operate()
+				client.Close(nil)
+			}
+		})
+	}
+}

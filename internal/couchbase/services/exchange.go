@@ -106,6 +106,9 @@ func (x *exchange) gotConn(c *conn) {
 	if x.request.OnDispatch == nil {
 		return
 	}
+	// OnDispatch may close the client, which waits for the end of all connections, also of this one.
+	stop := context.AfterFunc(x.client.closed, func() { c.Close() })
+	defer stop()
 	defer func() {
 		if v := recover(); v != nil {
 			x.panicked = &v
