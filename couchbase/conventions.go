@@ -198,6 +198,15 @@ func stableTags(old map[string]string) map[string]string {
 	return tags
 }
 
+// errorType returns the name of an error by RFC 0067.
+func errorType(err error) string {
+	name := kvOutcome(err)
+	if name == outcomeOther {
+		name = outcome(err)
+	}
+	return errorTag(name)["error.type"]
+}
+
 // errorTag returns the tag of an outcome that is an error.
 func errorTag(outcome string) map[string]string {
 	switch outcome {

@@ -93,6 +93,9 @@ func (t *traced) end(err error) {
 	if t.running {
 		err = errPanicked
 	}
+	if err != nil {
+		t.told.ErrorType = errorType(err)
+	}
 	t.tracer.OperationEnded(t.ctx, &t.told, shown(err))
 }
 

@@ -97,10 +97,10 @@ func (decisions) Observe(ctx context.Context, e retry.Event) {
 	if in == nil {
 		return
 	}
-	decision, ok := retold.Decision(&e)
-	if !ok {
+	decision := retold.Decision(&e)
+	if decision == nil {
 		return
 	}
 	decision.Operation, decision.Err = &in.told, shown(decision.Err)
-	in.tracer.Decided(in.ctx, &decision) //nolint:contextcheck // ctx is made from it
+	in.tracer.Decided(in.ctx, decision) //nolint:contextcheck // ctx is made from it
 }

@@ -30,6 +30,9 @@ type Operation struct {
 	Service string
 	// Durability is the level that a Couchbase write needs, by its name in gocb: "majority", for example. Empty means none.
 	Durability string
+	// ErrorType is set when the operation has failed: the code of the server's error or, without one, the type of the error in Go; for Couchbase the
+	// error's name by RFC 0067, or "_OTHER". It is what the conventions call error.type.
+	ErrorType string
 	// Statement is the text of a query that has its values as parameters. It is empty for other queries: their text may have secrets in it.
 	Statement string
 }

@@ -2,6 +2,7 @@ package holdfastotel
 
 import (
 	"encoding/hex"
+	"fmt"
 	"runtime/debug"
 	"strconv"
 
@@ -105,14 +106,14 @@ func responseStatus(code string) attribute.KeyValue {
 // errorType is the code of the server's error or, without one, the type of the error in Go.
 func errorType(err error, code string) attribute.KeyValue {
 	if code == "" {
-		code = metrics.ErrorType(err)
+		code = fmt.Sprintf("%T", err)
 	}
 	return attribute.String("error.type", code)
 }
 
 func exception(err error) []attribute.KeyValue {
 	return []attribute.KeyValue{
-		attribute.String("exception.message", err.Error()), attribute.String("exception.type", metrics.ErrorType(err)),
+		attribute.String("exception.message", err.Error()), attribute.String("exception.type", fmt.Sprintf("%T", err)),
 		attribute.String("exception.stacktrace", string(debug.Stack())),
 	}
 }

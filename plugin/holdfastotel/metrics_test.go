@@ -108,6 +108,7 @@ func use(tracer *telemetry.Tracer, n int64) {
 	tracer.AttemptEnded(ctx, a, &telemetry.Result{Err: err, Code: 2, Cursor: n, Rows: 3, Identifier: secret(n)})
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", Err: err})
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", StopReason: "not idempotent", Err: err})
+	o.ErrorType = "91"
 	tracer.OperationEnded(ctx, o, err)
 	tracer.OperationEnded(ctx, get, nil)
 	for kind := telemetry.PoolCreated; kind <= telemetry.CheckedIn; kind++ {
@@ -132,11 +133,11 @@ func TestTheMetrics(t *testing.T) {
 		use(tracer, 1)
 		use(tracer, 2)
 		const pool = " db.client.connection.pool.name=db:27017"
-		const find = " db.collection.name=orders db.namespace=shop db.operation.name=find db.system.name=mongodb error.type=*errors.errorString"
+		const find = " db.collection.name=orders db.namespace=shop db.operation.name=find db.system.name=mongodb"
 		want := map[string][]string{
 			"db.client.operation.duration": {
 				"0 couchbase.collection.name=c couchbase.scope.name=s couchbase.service=kv db.namespace=b db.operation.name=get db.system.name=couchbase",
-				"2" + find,
+				"2" + find + " error.type=91",
 			},
 			"db.client.response.returned_rows":      {"6" + find},
 			"db.client.connection.count":            {"2" + pool + " db.client.connection.state=used", "4" + pool + " db.client.connection.state=idle"},

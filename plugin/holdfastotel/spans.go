@@ -56,13 +56,13 @@ func (s *spans) operationBegan(ctx context.Context, o *telemetry.Operation) cont
 	return context.WithValue(made, operationKey{}, &operation{Span: span})
 }
 
-func (s *spans) operationEnded(ctx context.Context, _ *telemetry.Operation, err error) {
+func (s *spans) operationEnded(ctx context.Context, told *telemetry.Operation, err error) {
 	o, ok := ctx.Value(operationKey{}).(*operation)
 	if !ok {
 		return
 	}
 	if err != nil {
-		fail(o.Span, err, "")
+		fail(o.Span, err, told.ErrorType)
 		if !o.answered {
 			o.SetAttributes(exception(err)...)
 		}
@@ -128,8 +128,8 @@ func (s *spans) transactionEnded(ctx context.Context, _ bool, err error) {
 	span.End()
 }
 
-// fail gives a span the state of what failed. Code is that of the server's error, empty if there is none.
-func fail(span trace.Span, err error, code string) {
+// fail gives a span the state of what failed. Kind is the code of the server's error or the like, empty if there is none.
+func fail(span trace.Span, err error, kind string) {
 	span.SetStatus(codes.Error, err.Error())
-	span.SetAttributes(errorType(err, code))
+	span.SetAttributes(errorType(err, kind))
 }

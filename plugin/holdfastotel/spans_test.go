@@ -49,7 +49,7 @@ func TestWhoseExceptionItIs(t *testing.T) {
 			w.Error("no error")
 		}
 		w.want(`
-		|find shop.orders failed error.type=mongo.CommandError
+		|find shop.orders failed error.type=2
 		|  find failed error.type=2 db.response.status_code=2 exception.type=mongo.CommandError
 		|find shop.orders failed error.type=operation.NoServer exception.type=operation.NoServer
 		|`, "error.type", "db.response.status_code", "exception.type")

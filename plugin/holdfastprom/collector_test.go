@@ -25,8 +25,8 @@ func TestTheMetrics(t *testing.T) {
 		use(c.Tracer(), 2)
 		compare(t, gather(t, registry), `
 		|db_client_operation_duration_seconds couchbase_collection_name=c couchbase_scope_name=s couchbase_service=kv db_namespace=b db_operation_name=get db_system_name=couchbase 0
-		|db_client_operation_duration_seconds db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb error_type=*errors.errorString 2
-		|db_client_response_returned_rows db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb error_type=*errors.errorString 6
+		|db_client_operation_duration_seconds db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb error_type=91 2
+		|db_client_response_returned_rows db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb 6
 		|db_client_connection_count db_client_connection_pool_name=db:27017 db_client_connection_state=idle 4
 		|db_client_connection_count db_client_connection_pool_name=db:27017 db_client_connection_state=used 2
 		|db_client_connection_idle_max db_client_connection_pool_name=db:27017 10

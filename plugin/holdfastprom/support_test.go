@@ -63,6 +63,7 @@ func use(tracer *telemetry.Tracer, n int64) {
 	for _, stop := range []string{"", "not idempotent"} {
 		tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", StopReason: stop, Err: err})
 	}
+	o.ErrorType = "91"
 	tracer.OperationEnded(ctx, o, err)
 	tracer.OperationEnded(ctx, get, nil)
 	for kind := telemetry.PoolCreated; kind <= telemetry.CheckedIn; kind++ {

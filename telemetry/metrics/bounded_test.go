@@ -18,7 +18,7 @@ import (
 // bounded are the fields of what clients tell whose values are bounded by the servers, the program or its collections. All others may be ids or
 // secrets, and those that are added later too.
 var bounded = []string{
-	"System", "Name", "Namespace", "Scope", "Collection", "Service", "Address", "Stage", "Reason", "StopReason", "State", "Kind",
+	"System", "Name", "Namespace", "Scope", "Collection", "Service", "Address", "Stage", "Reason", "StopReason", "State", "Kind", "ErrorType",
 }
 
 type secretError string

@@ -51,13 +51,13 @@ func (s *Source) Tracer() *telemetry.Tracer {
 	}
 }
 
-func (s *Source) operationEnded(ctx context.Context, o *telemetry.Operation, err error) {
-	s.series[OperationDuration].of(ofOperation(o, err))(ctx, time.Since(o.Began).Seconds())
+func (s *Source) operationEnded(ctx context.Context, o *telemetry.Operation, _ error) {
+	s.series[OperationDuration].of(ofOperation(o))(ctx, time.Since(o.Began).Seconds())
 }
 
 func (s *Source) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telemetry.Result) {
 	if a.Operation != nil && r.Rows >= 0 {
-		s.series[ReturnedRows].of(ofOperation(a.Operation, r.Err))(ctx, float64(r.Rows))
+		s.series[ReturnedRows].of(ofOperation(a.Operation))(ctx, float64(r.Rows))
 	}
 }
 

@@ -1,11 +1,8 @@
 package metrics_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,12 +24,14 @@ func TestOperationsAreMeasured(t *testing.T) {
 		<-time.After(1500 * time.Millisecond)
 		tracer.OperationEnded(t.Context(), o, nil)
 		tracer.OperationEnded(t.Context(), o, nil)
-		tracer.OperationEnded(t.Context(), o, &fs.PathError{Err: io.EOF})
+		failed := *o
+		failed.ErrorType = "11600"
+		tracer.OperationEnded(t.Context(), &failed, io.EOF)
 		tracer.OperationEnded(t.Context(), get, nil)
 		tracer.OperationEnded(t.Context(), list, nil)
 		m.want(t, `
 		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [1.5 1.5]
-		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find error.type=*fs.PathError [1.5]
+		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find error.type=11600 [1.5]
 		|db.client.operation.duration db.system.name=couchbase db.namespace=b db.operation.name=get couchbase.service=kv couchbase.scope.name=s couchbase.collection.name=c [1.5]
 		|db.client.operation.duration db.system.name=mongodb db.namespace=admin db.operation.name=listDatabases [1.5]
 		|`)
@@ -86,12 +85,7 @@ func TestDecisionsAreCounted(t *testing.T) {
 	|`)
 }
 
-func TestTheNamesOfErrorsAndServers(t *testing.T) {
-	for _, err := range []error{io.EOF, &fs.PathError{}, errors.Join(io.EOF), fmt.Errorf("%w", io.EOF), net.UnknownNetworkError("x")} {
-		if got, want := metrics.ErrorType(err), fmt.Sprintf("%T", err); got != want {
-			t.Errorf("error.type is %s, want %s", got, want)
-		}
-	}
+func TestTheNamesOfServers(t *testing.T) {
 	for address, want := range map[string][2]string{
 		"db.example.com:27017": {"db.example.com", "27017"},
 		"[::1]:27018":          {"::1", "27018"},

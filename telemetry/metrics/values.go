@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"net"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -13,19 +12,13 @@ import (
 type values [8]string
 
 // ofOperation are the values of operationAttributes.
-func ofOperation(o *telemetry.Operation, err error) values {
-	v := values{string(o.System), o.Namespace, o.Collection, o.Name}
+func ofOperation(o *telemetry.Operation) values {
+	v := values{string(o.System), o.Namespace, o.Collection, o.Name, 7: o.ErrorType}
 	if o.Service != "" { // Couchbase, by its RFC 0067
 		v[2], v[4], v[5], v[6] = "", o.Service, o.Scope, o.Collection
 	}
-	if err != nil {
-		v[7] = ErrorType(err)
-	}
 	return v
 }
-
-// ErrorType returns the value of the attribute error.type for an error that has no code of a server: its type in Go.
-func ErrorType(err error) string { return reflect.TypeOf(err).String() }
 
 // Server returns the values of the attributes server.address and server.port for a server's "host:port". What is no such address is the path of a
 // Unix domain socket, which has no port.

@@ -62,6 +62,9 @@ func (t *Traced) Run(f func() error) (err error) {
 
 func (t *Traced) end(err error) {
 	if ended := t.runner.cfg.Tracer.OperationEnded; ended != nil {
+		if err != nil {
+			t.told.ErrorType = errorType(err)
+		}
 		if t.sensitive && err != nil {
 			err = redacted(err)
 		}
