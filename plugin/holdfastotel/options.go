@@ -25,6 +25,10 @@ type Options struct {
 	// QueryTextMaxLength is the largest number of characters of a command's text (db.query.text); the rest is cut off. 0 means what the environment
 	// variable says, else that spans have no text. It must not be negative.
 	QueryTextMaxLength int
+	// StabilityOptIn chooses the names of the attributes of Couchbase's spans, in the form of the environment variable OTEL_SEMCONV_STABILITY_OPT_IN,
+	// which counts if it is empty: "database" for the stable ones, "database/dup" for both, and neither for the old ones. Those of MongoDB's spans
+	// have one form.
+	StabilityOptIn string
 	// TracerProvider makes the spans. Nil means the global one of OpenTelemetry, as it is when New is called.
 	TracerProvider trace.TracerProvider
 	// MeterProvider makes the metrics. Nil means the global one of OpenTelemetry, as it is when New is called; one that is set later gets them too.
@@ -34,9 +38,13 @@ type Options struct {
 const (
 	enabledVariable = "OTEL_GO_INSTRUMENTATION_MONGODB_ENABLED"
 	lengthVariable  = "OTEL_GO_INSTRUMENTATION_MONGODB_QUERY_TEXT_MAX_LENGTH"
+	// stabilityVariable is that of all instrumentations for the change to stable names.
+	stabilityVariable = "OTEL_SEMCONV_STABILITY_OPT_IN"
 
 	module = "github.com/holdfast-db/holdfast"
 	scope  = module + "/mongo" // the name of the instrumentation, by the specification of MongoDB's drivers
+
+	couchbaseScope = module + "/couchbase"
 )
 
 // New returns a tracer for the configurations of clients, or nil if traces and metrics are not switched on. It returns an error if an option or an
@@ -61,7 +69,11 @@ func New(o Options) (*telemetry.Tracer, error) {
 	}
 	var traces, made *telemetry.Tracer
 	if _, off := o.TracerProvider.(notrace.TracerProvider); !off {
-		traces = newSpans(o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())), cmp.Or(o.QueryTextMaxLength, length))
+		of := func(scope string) trace.Tracer {
+			return o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version()))
+		}
+		chosen := conventionsOf(cmp.Or(o.StabilityOptIn, os.Getenv(stabilityVariable)))
+		traces = telemetry.Join(newSpans(of(scope), cmp.Or(o.QueryTextMaxLength, length)), newCouchbaseSpans(of(couchbaseScope), chosen))
 	}
 	if _, off := o.MeterProvider.(nometric.MeterProvider); !off {
 		if made, err = newMetrics(o.MeterProvider.Meter(module, metric.WithInstrumentationVersion(version()))); err != nil {

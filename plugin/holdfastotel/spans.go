@@ -19,7 +19,7 @@ type spans struct {
 	messages  descriptions[message, []attribute.KeyValue]
 }
 
-// newSpans returns a tracer that makes spans.
+// newSpans returns a tracer that makes the spans of MongoDB clients.
 func newSpans(tracer trace.Tracer, maxLength int) *telemetry.Tracer {
 	s := &spans{tracer: tracer, maxLength: maxLength}
 	return &telemetry.Tracer{
@@ -45,6 +45,9 @@ type operation struct {
 var kindClient = trace.WithSpanKind(trace.SpanKindClient)
 
 func (s *spans) operationBegan(ctx context.Context, o *telemetry.Operation) context.Context {
+	if o.System != telemetry.MongoDB {
+		return ctx
+	}
 	parent := ctx
 	if o.Transaction != nil {
 		if t, ok := o.Transaction.Value(transactionKey{}).(trace.Span); ok {
@@ -56,9 +59,19 @@ func (s *spans) operationBegan(ctx context.Context, o *telemetry.Operation) cont
 	return context.WithValue(made, operationKey{}, &operation{Span: span})
 }
 
+// spanOf returns the span of an operation, nil if it has none: it is one of another database, or what the client does for itself. The context may be
+// made from that of another operation.
+func spanOf(ctx context.Context, o *telemetry.Operation) *operation {
+	if o == nil || o.System != telemetry.MongoDB {
+		return nil
+	}
+	span, _ := ctx.Value(operationKey{}).(*operation)
+	return span
+}
+
 func (s *spans) operationEnded(ctx context.Context, told *telemetry.Operation, err error) {
-	o, ok := ctx.Value(operationKey{}).(*operation)
-	if !ok {
+	o := spanOf(ctx, told)
+	if o == nil {
 		return
 	}
 	if err != nil {
@@ -71,8 +84,8 @@ func (s *spans) operationEnded(ctx context.Context, told *telemetry.Operation, e
 }
 
 func (s *spans) attemptBegan(ctx context.Context, a *telemetry.Attempt) context.Context {
-	o, ok := ctx.Value(operationKey{}).(*operation)
-	if !ok {
+	o := spanOf(ctx, a.Operation)
+	if o == nil {
 		return ctx
 	}
 	if o.attempt, o.answered = nil, false; a.Sensitive {
@@ -92,8 +105,8 @@ func (s *spans) attemptBegan(ctx context.Context, a *telemetry.Attempt) context.
 }
 
 func (s *spans) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telemetry.Result) {
-	o, ok := ctx.Value(operationKey{}).(*operation)
-	if !ok || o.attempt == nil {
+	o := spanOf(ctx, a.Operation)
+	if o == nil || o.attempt == nil {
 		return
 	}
 	span := o.attempt

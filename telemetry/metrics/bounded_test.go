@@ -61,7 +61,10 @@ func tellOfMuch(ctx context.Context, tracer *telemetry.Tracer, n int) {
 	o, a, d := filled[telemetry.Operation](n), filled[telemetry.Attempt](n), filled[telemetry.Decision](n)
 	a.Operation, d.Operation = o, o
 	tracer.OperationEnded(ctx, o, secretError(fmt.Sprintf("secret-%d", n)))
-	tracer.OperationEnded(ctx, o, nil)
+	succeeded := *o
+	succeeded.ErrorType = ""
+	tracer.OperationEnded(ctx, &succeeded, nil)
+	a.Operation = &succeeded
 	tracer.AttemptEnded(ctx, a, filled[telemetry.Result](n))
 	d.StopReason = ""
 	tracer.Decided(ctx, d)
