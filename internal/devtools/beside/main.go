@@ -1,7 +1,7 @@
 // Command beside runs a measurement on an earlier commit and on this tree, in turn, and prints by how many percent each of its figures grew: the median
 // of the pairs. The measurement is a test file of this tree that prints lines "figure NAME VALUE"; the earlier commit gets a copy of it.
 //
-//	go run ./internal/devtools/beside -before 3ca1f42b~1 -module interop -package mongo/bench -file off_test.go -run TestOff -of 'allocs|bytes'
+//	go run ./internal/devtools/beside -before 3ca1f42b~1 -module interop -package mongo/bench -file off_test.go -run TestOff -of '[ce]s$'
 //
 // Nothing is left behind: the earlier commit is a work tree in a temporary folder.
 package main
