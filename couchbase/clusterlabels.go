@@ -1,13 +1,19 @@
 package couchbase
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+)
 
 // clusterLabels are the names of the cluster, empty before the first map and if the servers do not tell them.
 type clusterLabels struct{ name, uuid string }
 
 // clusterLabels returns the names of the cluster in its newest map.
-func (c *Cluster) clusterLabels() clusterLabels {
-	if s := c.cluster.Snapshot(); s != nil {
+func (c *Cluster) clusterLabels() clusterLabels { return labelsOf(c.cluster) }
+
+func labelsOf(c *cluster.Cluster) clusterLabels {
+	if s := c.Snapshot(); s != nil {
 		return clusterLabels{s.Map.Cluster, s.Map.ClusterUUID}
 	}
 	return clusterLabels{}

@@ -20,6 +20,7 @@ type httpServices struct {
 	strategy RetryStrategy  // nil: best effort
 	tracer   RequestTracer
 	told     *telemetry.Tracer // the application's; nil: nobody is told
+	labels   func() clusterLabels
 	meter    Meter
 	scheme   string // of the endpoints in errors: "http" or "https"
 }
@@ -27,6 +28,7 @@ type httpServices struct {
 // newHTTPServices returns the HTTP services of a cluster. close must be called.
 func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices, error) {
 	h := &httpServices{timeouts: s.timeouts, strategy: s.strategy, tracer: s.tracer, meter: s.meter, told: cfg.Tracer, scheme: "http"}
+	h.labels = func() clusterLabels { return labelsOf(c) }
 	if h.tracer == nil {
 		h.tracer = &NoopTracer{}
 	}
@@ -137,7 +139,7 @@ func (op *httpOperation) trace(name, service string, in keyspace, o httpOptions)
 	if o.parametrized {
 		told.Statement = o.statement
 	}
-	op.traced = trace(o.ctx, op.on.told, told)
+	op.traced = trace(o.ctx, op.on.told, op.on.labels(), told)
 	op.ctx = op.traced.run()
 }
 

@@ -21,8 +21,8 @@ type traced struct {
 var errPanicked = errors.New("couchbase: a function of the application panicked")
 
 // trace tells a tracer that an operation begins.
-func trace(ctx context.Context, t *telemetry.Tracer, o telemetry.Operation) *traced {
-	o.System, o.Began = telemetry.Couchbase, time.Now()
+func trace(ctx context.Context, t *telemetry.Tracer, in clusterLabels, o telemetry.Operation) *traced {
+	o.System, o.Began, o.Cluster, o.ClusterUUID = telemetry.Couchbase, time.Now(), in.name, in.uuid
 	op := &traced{tracer: t, told: o}
 	op.ctx = began(ctx, t.OperationBegan, &op.told)
 	return op
@@ -38,7 +38,7 @@ func (c *kvCall) trace() {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c.traced = trace(ctx, cl.tracer, telemetry.Operation{
+	c.traced = trace(ctx, cl.tracer, cl.clusterLabels(), telemetry.Operation{
 		Name: c.kind.name, Namespace: c.collection.bucket.name, Scope: c.collection.scope, Collection: c.collection.name, Service: kvService,
 		Durability: c.durability.name(),
 	})

@@ -25,6 +25,8 @@ type Operation struct {
 	// Transaction is the context that TransactionBegan returned for the operation's transaction; nil if the operation is in none.
 	Transaction context.Context //nolint:containedctx // it carries what the tracer put there
 
+	// Cluster and ClusterUUID are the names of the Couchbase cluster, empty while the client does not know them and if the servers do not tell them.
+	Cluster, ClusterUUID string
 	// Service is the Couchbase service that does the operation: "kv", "query", "analytics", "search", "views" or "management". It is empty for
 	// MongoDB.
 	Service string

@@ -90,7 +90,7 @@ func (s *couchbaseSpans) encodingBegan(ctx context.Context, o *telemetry.Operati
 	if in == nil {
 		return ctx
 	}
-	ctx, in.encoding = s.tracer.Start(trace.ContextWithSpan(ctx, in.Span), spanEncoding, kindClient, trace.WithAttributes(s.system()...))
+	ctx, in.encoding = s.tracer.Start(trace.ContextWithSpan(ctx, in.Span), spanEncoding, kindClient, trace.WithAttributes(s.ofCluster(o)...))
 	return ctx
 }
 
@@ -168,9 +168,12 @@ func (c conventions) numbers(old, stable string, value int64) attributes {
 	return list
 }
 
-func (c conventions) system() attributes {
+// ofCluster returns what all spans have.
+func (c conventions) ofCluster(o *telemetry.Operation) attributes {
 	var list attributes
 	list.add(c, "db.system", "db.system.name", string(telemetry.Couchbase))
+	list.add(c, "db.couchbase.cluster_name", "couchbase.cluster.name", o.Cluster)
+	list.add(c, "db.couchbase.cluster_uuid", "couchbase.cluster.uuid", o.ClusterUUID)
 	return list
 }
 
@@ -180,7 +183,7 @@ var stableDurability = map[string]string{
 }
 
 func (c conventions) ofOperation(o *telemetry.Operation) attributes {
-	list := c.system()
+	list := c.ofCluster(o)
 	list.add(c, "db.couchbase.service", "couchbase.service", o.Service)
 	list.add(c, "db.operation", "db.operation.name", o.Name)
 	list.add(c, "db.name", "db.namespace", o.Namespace)
@@ -193,7 +196,7 @@ func (c conventions) ofOperation(o *telemetry.Operation) attributes {
 }
 
 func (c conventions) ofDispatch(a *telemetry.Attempt) attributes {
-	list := c.system()
+	list := c.ofCluster(a.Operation)
 	list.add(c, "net.transport", "", "IP.TCP")
 	list.add(c, "", "network.transport", "tcp")
 	list.add(c, "db.couchbase.local_id", "couchbase.local_id", a.Connection.Name)

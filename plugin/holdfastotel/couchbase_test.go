@@ -21,7 +21,7 @@ import (
 
 // varies are the attributes whose values are other ones in each run; of these the tests have the kind.
 var varies = []string{
-	"db.couchbase.operation_id", "couchbase.operation_id", "db.couchbase.local_id", "couchbase.local_id", "db.couchbase.server_duration",
+	"db.couchbase.cluster_name", "couchbase.cluster.name", "db.couchbase.cluster_uuid", "couchbase.cluster.uuid", "db.couchbase.operation_id", "couchbase.operation_id", "db.couchbase.local_id", "couchbase.local_id", "db.couchbase.server_duration",
 	"couchbase.server_duration", "net.host.name", "net.host.port", "net.peer.name", "net.peer.port", "network.peer.address", "network.peer.port",
 	"server.address", "server.port",
 }
@@ -98,18 +98,18 @@ func merged(a, b string) string {
 
 var (
 	oldGet = []string{
-		"get failed db.couchbase.collection=_default db.couchbase.scope=_default db.couchbase.service=kv db.name=default db.operation=get db.system=couchbase",
-		"  dispatch_to_server failed db.couchbase.local_id=string db.couchbase.operation_id=string db.couchbase.retries=0 db.system=couchbase " +
+		"get failed db.couchbase.cluster_name=string db.couchbase.cluster_uuid=string db.couchbase.collection=_default db.couchbase.scope=_default db.couchbase.service=kv db.name=default db.operation=get db.system=couchbase",
+		"  dispatch_to_server failed db.couchbase.cluster_name=string db.couchbase.cluster_uuid=string db.couchbase.local_id=string db.couchbase.operation_id=string db.couchbase.retries=0 db.system=couchbase " +
 			"net.host.name=string net.host.port=string net.peer.name=string net.peer.port=string net.transport=IP.TCP",
-		"  dispatch_to_server failed db.couchbase.local_id=string db.couchbase.operation_id=string db.couchbase.retries=1 db.system=couchbase " +
+		"  dispatch_to_server failed db.couchbase.cluster_name=string db.couchbase.cluster_uuid=string db.couchbase.local_id=string db.couchbase.operation_id=string db.couchbase.retries=1 db.system=couchbase " +
 			"net.host.name=string net.host.port=string net.peer.name=string net.peer.port=string net.transport=IP.TCP",
 	}
 	stableGet = []string{
-		"get failed couchbase.collection.name=_default couchbase.scope.name=_default couchbase.service=kv db.namespace=default db.operation.name=get " +
+		"get failed couchbase.cluster.name=string couchbase.cluster.uuid=string couchbase.collection.name=_default couchbase.scope.name=_default couchbase.service=kv db.namespace=default db.operation.name=get " +
 			"db.system.name=couchbase error.type=DocumentNotFound",
-		"  dispatch_to_server failed couchbase.local_id=string couchbase.operation_id=string couchbase.retries=0 db.response.status_code=134 " +
+		"  dispatch_to_server failed couchbase.cluster.name=string couchbase.cluster.uuid=string couchbase.local_id=string couchbase.operation_id=string couchbase.retries=0 db.response.status_code=134 " +
 			"db.system.name=couchbase error.type=134 network.peer.address=string network.peer.port=int64 network.transport=tcp server.address=string server.port=int64",
-		"  dispatch_to_server failed couchbase.local_id=string couchbase.operation_id=string couchbase.retries=1 db.response.status_code=1 " +
+		"  dispatch_to_server failed couchbase.cluster.name=string couchbase.cluster.uuid=string couchbase.local_id=string couchbase.operation_id=string couchbase.retries=1 db.response.status_code=1 " +
 			"db.system.name=couchbase error.type=1 network.peer.address=string network.peer.port=int64 network.transport=tcp server.address=string server.port=int64",
 	}
 )
@@ -169,7 +169,8 @@ func TestTheSpansOfACouchbaseWrite(t *testing.T) {
 			t.Errorf("the write is %s, without%s", got[0], durability)
 		}
 	}
-	if want := "  request_encoding db.system.name=couchbase db.system=couchbase"; got[1] != want {
+	if want := "  request_encoding couchbase.cluster.name=string couchbase.cluster.uuid=string db.couchbase.cluster_name=string " +
+		"db.couchbase.cluster_uuid=string db.system.name=couchbase db.system=couchbase"; got[1] != want {
 		t.Errorf("the encoding is %q, want %q", got[1], want)
 	}
 }

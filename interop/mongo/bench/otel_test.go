@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -11,7 +12,9 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/go.mongodb.org/mongo-driver/mongo/otelmongo"
 	"go.opentelemetry.io/otel/metric/noop"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/holdfast-db/holdfast/interop/internal/canned"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/plugin/holdfastotel"
 )
@@ -54,6 +57,24 @@ func TestTraced(t *testing.T) {
 	holdTimeBar(t, "otel-findone-vs-official", pair{r}.ratio(cpu), 0.5)
 	if err := provider.ForceFlush(t.Context()); err != nil || spans.Load() == 0 {
 		t.Errorf("%d spans were exported: %v", spans.Load(), err)
+	}
+}
+
+// Contrib's otelmongo works with our client as it is: it sees the messages.
+func TestOtelmongoSeesTheMessages(t *testing.T) {
+	server, recorder := startServer(t), tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
+	monitor := ofFirst(otelmongo.NewMonitor(otelmongo.WithTracerProvider(provider)))
+	c := connectOurs(t, plainly(server, 1).SetMonitor(monitor))
+	if err := c.findOne(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, span := range recorder.Ended() {
+		names = append(names, span.Name())
+	}
+	if want := []string{canned.Collection + ".find"}; !slices.Equal(names, want) {
+		t.Errorf("the spans are %q, want %q", names, want)
 	}
 }
 
