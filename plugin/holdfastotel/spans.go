@@ -92,7 +92,7 @@ func (s *spans) attemptBegan(ctx context.Context, a *telemetry.Attempt) context.
 		return ctx
 	}
 	parent := ctx
-	if trace.SpanFromContext(ctx) != o.Span { // another tracer has one of its own
+	if current := trace.SpanContextFromContext(ctx); current.SpanID() != o.SpanContext().SpanID() { // that of another tracer
 		parent = trace.ContextWithSpan(ctx, o.Span)
 	}
 	made, span := s.tracer.Start(parent, a.Name, kindClient)
