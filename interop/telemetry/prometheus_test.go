@@ -37,7 +37,7 @@ func startPrometheus(t *testing.T, service string) string {
 // query is a query of the dashboard.
 type query struct{ panel, text string }
 
-// dashboardQueries returns the queries of the dashboard, with what Grafana would put in the place of its variables.
+// dashboardQueries returns the queries of the dashboard, with what Grafana would put instead of its variables.
 func dashboardQueries(t *testing.T) []query {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "plugin", "holdfastprom", "dashboard.json"))
