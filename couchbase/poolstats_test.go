@@ -62,6 +62,49 @@ query: ready false, 0 in use, 0 idle, 0 pending, 0 waiting; 1 made, 0 failed, cl
 	})
 }
 
+// What is not needed, and what has left the cluster, does not look as if it could not be reached: a health check would never be good again.
+func TestPoolStatsOfWhatIsNotNeeded(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		client := connect(t, server, couchbase.ClusterOptions{})
+		defer client.Close(nil)
+		bucket := client.Bucket("default")
+		if err := bucket.WaitUntilReady(time.Minute, nil); err != nil {
+			t.Fatal(err)
+		}
+		answering(server, couchbasetest.Query, couchbasetest.HTTPAnswer{Rows: []any{1}})
+		rows := must[*couchbase.QueryResult](t)(client.Query("s", &couchbase.QueryOptions{Adhoc: true}))
+		for rows.Next() {
+		}
+		<-time.After(10 * time.Second) // longer than a connection stays idle
+		ready := func() (lines []string) {
+			for _, p := range client.PoolStats() {
+				lines = append(lines, fmt.Sprint(p.Service, " ", p.Ready, " ", p.Closed))
+			}
+			return lines
+		}
+		if got, want := ready(), []string{"kv true map[]", "kv true map[]", "query true map[idle:1]"}; !slices.Equal(sorted(got), want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		server.Kill(1)
+		<-time.After(10 * time.Second)
+		if got := strings.Join(ready(), "\n"); !strings.Contains(got, "kv false map[lost:1]") {
+			t.Errorf("the dead node is not seen: %q", got)
+		}
+		if err := server.Failover(1); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(10 * time.Second)
+		if got := strings.Join(ready(), "\n"); strings.Contains(got, "false") || strings.Count(got, "kv ") != 1 {
+			t.Errorf("after the failover: %q", got)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+func sorted(lines []string) []string {
+	slices.Sort(lines)
+	return lines
+}
+
 // A request that waits because there are enough connections to its node is counted, and how long it has waited.
 func TestPoolStatsHaveWhoWaits(t *testing.T) {
 	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {

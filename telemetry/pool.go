@@ -8,7 +8,8 @@ type Pool struct {
 	Address string
 	// Service is the Couchbase service. It is empty for MongoDB.
 	Service string
-	// Ready means that operations can be sent: a check of the server has succeeded, or there is a connection.
+	// Ready means that operations can be sent. For MongoDB a check of the server has succeeded. For Couchbase there is a connection, or the client closed
+	// the last one because nobody needed it.
 	Ready bool
 	// InUse connections have an operation, or read the late reply of one. Idle ones do not, and Pending ones are being made.
 	InUse, Idle, Pending int

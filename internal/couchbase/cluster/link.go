@@ -28,9 +28,14 @@ type link struct {
 	renewing bool      // a goroutine logs it in again
 }
 
+// kvPlace is the place in which the connections to an address are counted.
+func kvPlace(address string) pools.Place {
+	return pools.Place{Address: address, Service: clustermap.KeyValue.String()}
+}
+
 // connect makes a connection to an address, for a bucket if it has a name by then.
 func (b *Bucket) connect(ctx context.Context, address string) (*link, error) {
-	pooled, err := b.cluster.config.Pools.Begin(pools.Place{Address: address, Service: clustermap.KeyValue.String()})
+	pooled, err := b.cluster.config.Pools.Begin(kvPlace(address))
 	if err != nil {
 		return nil, err
 	}

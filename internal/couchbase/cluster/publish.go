@@ -35,6 +35,7 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 				l.drained = old.drained(e)
 				left = append(left, l)
 			}
+			b.cluster.config.Pools.Left(kvPlace(address))
 		}
 	}
 	b.endpoints = kept

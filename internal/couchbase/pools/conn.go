@@ -23,6 +23,7 @@ func (p *Pools) Begin(to Place) (*Conn, error) {
 	c := &Conn{pools: p, began: time.Now()}
 	p.mu.Lock()
 	c.pool = p.at(to)
+	c.pool.left = false
 	c.pool.ids++
 	c.id = c.pool.ids
 	c.pool.pending++
@@ -67,6 +68,8 @@ func (c *Conn) Failed(err error) {
 	c.ended = true
 	c.pool.pending--
 	c.pool.failed++
+	c.pool.rested = false
+	c.pools.forgetLeftLocked(c.pool)
 	c.pools.mu.Unlock()
 	_ = c.emit(telemetry.ConnectionClosed, telemetry.PoolEvent{Reason: "failed", Err: err}) // it has ended anyway
 }
@@ -80,6 +83,8 @@ func (c *Conn) Closed(reason string, err error) {
 	c.ended = true
 	delete(c.pool.open, c)
 	c.pool.closed[reason]++
+	c.pool.rested = reason == Idle || reason == Abandoned
+	c.pools.forgetLeftLocked(c.pool)
 	c.pools.mu.Unlock()
 	_ = c.emit(telemetry.ConnectionClosed, telemetry.PoolEvent{Reason: reason, Err: err}) // it has ended anyway
 }

@@ -43,7 +43,15 @@ type pool struct {
 	timedOut     uint64
 	closed       map[string]uint64 // by the reason
 	longestWait  time.Duration
+	rested       bool // the latest connection to end did so because nobody needed it
+	left         bool // the node is not in the cluster any more
 }
+
+// The reasons for the end of a connection from which what is known of the place follows.
+const (
+	Idle      = "idle"
+	Abandoned = "abandoned"
+)
 
 // New returns a Pools that tells a tracer, which may be nil, of the connections.
 func New(t *telemetry.Tracer) *Pools {
@@ -59,12 +67,31 @@ func (p *Pools) at(place Place) *pool {
 	o := p.of[place]
 	if o == nil {
 		if len(p.of) >= mostIdle {
-			maps.DeleteFunc(p.of, func(_ Place, o *pool) bool { return len(o.open) == 0 && o.pending == 0 && len(o.waits) == 0 })
+			maps.DeleteFunc(p.of, func(_ Place, o *pool) bool { return o.empty() })
 		}
 		o = &pool{place: place, open: make(map[*Conn]struct{}), waits: make(map[*Wait]struct{}), closed: make(map[string]uint64)}
 		p.of[place] = o
 	}
 	return o
+}
+
+func (o *pool) empty() bool { return len(o.open) == 0 && o.pending == 0 && len(o.waits) == 0 }
+
+// Left forgets a place whose node has left the cluster, as soon as there is no connection to it: else the client would look as if it could not
+// reach a node.
+func (p *Pools) Left(place Place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o := p.of[place]; o != nil {
+		o.left = true
+		p.forgetLeftLocked(o)
+	}
+}
+
+func (p *Pools) forgetLeftLocked(o *pool) {
+	if o.left && o.empty() && p.of[o.place] == o {
+		delete(p.of, o.place)
+	}
 }
 
 // emit tells of an event. It is called without locks. A panic of the tracer is an error: it may run on a goroutine of the client, where a panic
@@ -107,7 +134,7 @@ func (p *Pools) Stats() []telemetry.Pool {
 
 func (o *pool) stats(now time.Time) telemetry.Pool {
 	s := telemetry.Pool{
-		Address: o.place.Address, Service: o.place.Service, Ready: len(o.open) > 0, Pending: o.pending, Waiting: len(o.waits), Max: o.most,
+		Address: o.place.Address, Service: o.place.Service, Ready: len(o.open) > 0 || o.rested, Pending: o.pending, Waiting: len(o.waits), Max: o.most,
 		Made: o.made, Failed: o.failed, Closed: maps.Clone(o.closed), TimedOut: o.timedOut,
 	}
 	for w := range o.waits {

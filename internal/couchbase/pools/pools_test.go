@@ -94,3 +94,60 @@ func TestPlacesWithoutConnectionsAreForgotten(t *testing.T) {
 	}
 	defer kept.Closed("idle", nil)
 }
+
+// A place is ready as long as there is a connection or, without one, if the client has closed the last one itself.
+func TestWhatIsReady(t *testing.T) {
+	for reason, want := range map[string]bool{Idle: true, Abandoned: true, "lost": false, "shutdown": false} {
+		p := New(nil)
+		c := begin(t, p, query)
+		if p.Stats()[0].Ready {
+			t.Error("ready before there is a connection")
+		}
+		if err := c.Made(idle); err != nil {
+			t.Fatal(err)
+		}
+		c.Closed(reason, nil)
+		if got := p.Stats()[0].Ready; got != want {
+			t.Errorf("%s: ready %v, want %v", reason, got, want)
+		}
+		begin(t, p, query).Failed(errors.New("e"))
+		if p.Stats()[0].Ready {
+			t.Errorf("%s: ready after a connection could not be made", reason)
+		}
+	}
+}
+
+// A place whose node has left is forgotten when its last connection has ended, and kept if there is a new one.
+func TestAPlaceThatHasLeftIsForgotten(t *testing.T) {
+	p := New(nil)
+	p.Left(query) // unknown
+	open, pending := begin(t, p, query), begin(t, p, query)
+	if err := open.Made(idle); err != nil {
+		t.Fatal(err)
+	}
+	p.Left(query)
+	open.Closed("lost", nil)
+	if len(p.Stats()) != 1 {
+		t.Error("forgotten with a connection that is being made")
+	}
+	pending.Failed(errors.New("e"))
+	if stats := p.Stats(); len(stats) != 0 {
+		t.Errorf("%+v", stats)
+	}
+	begin(t, p, query).Failed(errors.New("e"))
+	if len(p.Stats()) != 1 {
+		t.Error("a place that was used again is forgotten")
+	}
+	p.Left(query)
+	if len(p.Stats()) != 0 {
+		t.Error("a place without connections is kept")
+	}
+	p.Left(query)
+	begin(t, p, query)
+	p.Left(query)
+	again := begin(t, p, query)
+	again.Failed(errors.New("e"))
+	if len(p.Stats()) != 1 {
+		t.Error("a place to which a connection is made again is forgotten")
+	}
+}

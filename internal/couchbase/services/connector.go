@@ -82,9 +82,9 @@ func (d *connector) left(c *conn) {
 	case lost != nil:
 		c.pooled.Closed("lost", *lost)
 	case c.busy(), c.abandoned.Load():
-		c.pooled.Closed("abandoned", nil)
+		c.pooled.Closed(pools.Abandoned, nil)
 	default:
-		c.pooled.Closed("idle", nil)
+		c.pooled.Closed(pools.Idle, nil)
 	}
 	d.open.leave()
 }
