@@ -3,6 +3,7 @@ package couchbase_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,11 +18,12 @@ type lastTold struct {
 	operation telemetry.Operation
 	attempt   telemetry.Attempt
 	result    telemetry.Result
+	err       error
 }
 
 func (l *lastTold) tracer() *telemetry.Tracer {
 	return &telemetry.Tracer{
-		OperationEnded: func(_ context.Context, o *telemetry.Operation, _ error) { l.operation = *o },
+		OperationEnded: func(_ context.Context, o *telemetry.Operation, err error) { l.operation, l.err = *o, err },
 		AttemptEnded:   func(_ context.Context, a *telemetry.Attempt, r *telemetry.Result) { l.attempt, l.result = *a, *r },
 	}
 }
@@ -101,6 +103,7 @@ func TestATracerIsToldTheCodeOfARefusal(t *testing.T) {
 		if told.result.Code != 0 || told.result.Err == nil {
 			t.Errorf("%+v", told.result)
 		}
+		check(t, "the text of the error", told.err.Error(), nil, "parsing failure: parsing failure, code 3000, HTTP status 200")
 	})
 }
 
@@ -120,5 +123,46 @@ func TestATracerIsToldHowOftenAQueryWasTried(t *testing.T) {
 		if told.attempt.Number != 2 {
 			t.Errorf("the last attempt is number %d", told.attempt.Number)
 		}
+	})
+}
+
+// A tracer of gocb has the same spans if there is a tracer of package telemetry beside it, and each of them ends.
+func TestTheTracerOfGocbWorksBesideATracer(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		var told lastTold
+		gocbs := &spans{}
+		client := connectTraced(t, server, told.tracer(), couchbase.ClusterOptions{Tracer: gocbs})
+		defer client.Close(nil)
+		must[*couchbase.MutationResult](t)(client.Bucket("default").DefaultCollection().Upsert("a", 1, nil))
+		answering(server, couchbasetest.Query, couchbasetest.HTTPAnswer{Rows: []any{1}})
+		rows := must[*couchbase.QueryResult](t)(client.Query("s", &couchbase.QueryOptions{Adhoc: true}))
+		for rows.Next() {
+		}
+		check(t, "the tracer", told.operation.Name, nil, "query")
+		gocbs.mu.Lock()
+		defer gocbs.mu.Unlock()
+		var names []string
+		for _, s := range gocbs.all {
+			names = append(names, s.name)
+			if !s.ended {
+				t.Errorf("%s did not end", s.name)
+			}
+		}
+		want := []string{"upsert", "request_encoding", "dispatch_to_server", "query", "dispatch_to_server"}
+		if !slices.Equal(names, want) {
+			t.Errorf("%q, want %q", names, want)
+		}
+	})
+}
+
+func TestATracerIsToldThatAQueryWasCancelled(t *testing.T) {
+	withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+		var told lastTold
+		client := connectTraced(t, server, told.tracer(), couchbase.ClusterOptions{})
+		defer client.Close(nil)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _ = client.Query("s", &couchbase.QueryOptions{Adhoc: true, Context: gone})
+		check(t, "the error", outcomeOf(told.err), nil, "cancelled, context")
 	})
 }
