@@ -37,7 +37,7 @@ func State(pools []telemetry.Pool) string {
 
 // Handler returns a handler that answers with the state of a client and its pools as JSON: with the status 200, or with 503 if no operation can be sent
 // to any server. It uses no network, so a check costs the servers nothing. It is safe for concurrent use if pools is, as Client.PoolStats and
-// Cluster.PoolStats are. Times are in milliseconds.
+// Cluster.PoolStats are. Times are in milliseconds. The field service is absent for MongoDB, and closed if no connection was closed.
 func Handler(pools func() []telemetry.Pool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		known := pools()
@@ -75,7 +75,7 @@ type pool struct {
 	Made        uint64            `json:"made"`
 	Failed      uint64            `json:"failed"`
 	TimedOut    uint64            `json:"timedOut"`
-	Closed      map[string]uint64 `json:"closed"`
+	Closed      map[string]uint64 `json:"closed,omitempty"`
 }
 
 func of(p telemetry.Pool) pool {

@@ -3,6 +3,7 @@ package health
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +47,22 @@ func TestTheAnswerHasAllOfAPool(t *testing.T) {
 	}
 	if got := answer.Header().Get("Content-Type"); got != "application/json" {
 		t.Errorf("the answer is %s", got)
+	}
+}
+
+// A map that is nil must not become null, which readers of JSON take for no object.
+func TestTheAnswerLeavesOutWhatIsEmpty(t *testing.T) {
+	answers := make(map[string]bool)
+	for _, closed := range []map[string]uint64{nil, {}} {
+		answer := httptest.NewRecorder()
+		pools := []telemetry.Pool{{Address: "a:1", Closed: closed}}
+		Handler(func() []telemetry.Pool { return pools }).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		answers[answer.Body.String()] = true
+		if text := answer.Body.String(); strings.Contains(text, "null") || strings.Contains(text, "closed") || strings.Contains(text, "service") {
+			t.Error(text)
+		}
+	}
+	if len(answers) != 1 {
+		t.Errorf("%v", answers)
 	}
 }
