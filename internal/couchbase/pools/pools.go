@@ -89,7 +89,7 @@ func (p *Pools) Left(place Place) {
 }
 
 func (p *Pools) forgetLeftLocked(o *pool) {
-	if o.left && o.empty() && p.of[o.place] == o {
+	if o.left && o.empty() {
 		delete(p.of, o.place)
 	}
 }

@@ -142,10 +142,10 @@ func TestAPlaceThatHasLeftIsForgotten(t *testing.T) {
 	if len(p.Stats()) != 0 {
 		t.Error("a place without connections is kept")
 	}
-	p.Left(query)
-	begin(t, p, query)
+	before := begin(t, p, query)
 	p.Left(query)
 	again := begin(t, p, query)
+	before.Failed(errors.New("e"))
 	again.Failed(errors.New("e"))
 	if len(p.Stats()) != 1 {
 		t.Error("a place to which a connection is made again is forgotten")
