@@ -50,7 +50,7 @@ func (p *pool) stats(now time.Time) telemetry.Pool {
 
 // limit returns a size as an int; one that is too large is no limit.
 func limit(size uint64) int {
-	if size > math.MaxInt {
+	if size >= math.MaxInt {
 		return 0
 	}
 	return int(size)
