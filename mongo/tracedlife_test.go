@@ -233,3 +233,53 @@ func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
 		}
 	}, mongotest.Version("8.0"))
 }
+
+// A tracer that only wants to know of waits is told of them.
+func TestATracerMayHaveOneFunctionOfSelections(t *testing.T) {
+	waits := 0
+	tracer := &telemetry.Tracer{SelectionWaits: func(context.Context, *telemetry.Selection, time.Duration) { waits++ }}
+	opened(t, mongo.Config{Tracer: tracer}, nil, func(w *world) {
+		w.must(w.client.Ping(w.ctx, nil))
+		if waits != 1 {
+			t.Errorf("the tracer was told of %d waits", waits)
+		}
+	})
+}
+
+func TestAPoolWithoutALimitHasNone(t *testing.T) {
+	opened(t, mongo.Config{}, func(o *options.ClientOptions) { o.SetMaxPoolSize(0) }, func(w *world) {
+		for _, pool := range w.client.PoolStats() {
+			if pool.Max != 0 {
+				t.Errorf("the limit is %d", pool.Max)
+			}
+		}
+	})
+}
+
+// A session whose transaction a tracer ended by a panic can begin another one.
+func TestATracerThatPanicsEndsTheTransaction(t *testing.T) {
+	panics := true
+	tracer := &telemetry.Tracer{TransactionBegan: func(ctx context.Context, _ time.Time) context.Context {
+		if panics {
+			panic("a tracer")
+		}
+		return ctx
+	}}
+	opened(t, mongo.Config{Tracer: tracer}, nil, func(w *world) {
+		w.must(w.client.UseSession(w.ctx, func(ctx context.Context) error {
+			run := func() (recovered any, err error) {
+				defer func() { recovered = recover() }()
+				_, err = mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
+					return w.coll.InsertOne(ctx, d{})
+				})
+				return nil, err
+			}
+			if recovered, _ := run(); recovered != "a tracer" {
+				t.Errorf("the panic is %v", recovered)
+			}
+			panics = false
+			_, err := run()
+			return err
+		}))
+	})
+}

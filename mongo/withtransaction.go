@@ -67,7 +67,6 @@ func (s *Session) transact(
 	if err := s.StartTransaction(opts...); err != nil {
 		return nil, err
 	}
-	s.client.runner.TraceTransaction(ctx, s.session)
 	result, err := s.call(ctx, retries, fn)
 	switch {
 	case err != nil:
@@ -84,7 +83,7 @@ func (s *Session) transact(
 	return result, nil
 }
 
-// call calls fn, and aborts the transaction if fn fails or panics.
+// call calls fn, and aborts the transaction if fn fails, or if it or a tracer panics.
 func (s *Session) call(
 	ctx context.Context, retries *transactionRetries, fn func(context.Context) (any, error),
 ) (result any, err error) {
@@ -94,6 +93,7 @@ func (s *Session) call(
 			s.abort(ctx, retries.timeout)
 		}
 	}()
+	s.client.runner.TraceTransaction(ctx, s.session)
 	result, err = fn(NewSessionContext(ctx, s))
 	returned = true
 	return result, err

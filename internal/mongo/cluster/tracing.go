@@ -18,7 +18,8 @@ func (c *Cluster) trace() {
 
 // TracesSelections reports whether anybody is told of selections.
 func (c *Cluster) TracesSelections() bool {
-	return c.tracer != nil && (c.tracer.SelectionBegan != nil || c.tracer.SelectionEnded != nil)
+	t := c.tracer
+	return t != nil && (t.SelectionBegan != nil || t.SelectionWaits != nil || t.SelectionEnded != nil)
 }
 
 // tracedSelection is a selection that is told of.
