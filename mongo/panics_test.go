@@ -22,6 +22,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // trap makes the application's code panic at one place, on the goroutine of the operation.
@@ -177,6 +178,16 @@ func (v *victim) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	return &trappedConn{nc, &v.trap}, nil
+}
+
+// tracer has places but for the events of pools, which the PoolMonitor has.
+func (v *victim) tracer() *telemetry.Tracer {
+	t := everyCall(func(ctx context.Context, place string) context.Context {
+		v.at(place)
+		return ctx
+	})
+	t.Pool = nil
+	return t
 }
 
 // RetryAfter implements [retry.Strategy].
@@ -369,7 +380,7 @@ func (c *panicCase) in(v *victim) {
 	}
 	defer v.set.Close()
 	v.dialer = &countingDialer{departure: &departure{}, to: v.set.Dialer()}
-	if v.client, err = mongo.Open(v.set.URI(), mongo.Config{Strategy: v}, v.options()); err != nil {
+	if v.client, err = mongo.Open(v.set.URI(), mongo.Config{Strategy: v, Tracer: v.tracer()}, v.options()); err != nil {
 		v.Fatal(err)
 	}
 	defer func() { _ = v.client.Disconnect(context.Background()) }() // if the test ends early
@@ -437,6 +448,9 @@ func TestAPanicOfConnectOrDisconnectLeavesNothingBehind(t *testing.T) {
 		ends  bool   // the context of Disconnect can end
 	}{
 		{event.ConnectionPoolCreated, "Connect", false},
+		{"ClientOpened", "Connect", false},
+		{"ClientClosed", "Disconnect", false},
+		{"ClientClosed", "Disconnect", true},
 		{event.ConnectionClosed, "Disconnect", false},
 		{event.ConnectionPoolClosed, "Disconnect", false},
 		{"ServerClosed", "Disconnect", false},
@@ -450,12 +464,12 @@ func TestAPanicOfConnectOrDisconnectLeavesNothingBehind(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 				v := &victim{T: t, pool: map[string]int{}, dialer: &countingDialer{departure: &departure{}, to: set.Dialer()}}
-				o := v.options().ApplyURI(set.URI()).SetServerMonitor(&event.ServerMonitor{
+				o := v.options().SetServerMonitor(&event.ServerMonitor{
 					ServerClosed:   func(*event.ServerClosedEvent) { v.at("ServerClosed") },
 					TopologyClosed: func(*event.TopologyClosedEvent) { v.at("TopologyClosed") },
 				})
 				place := map[string]string{c.in: c.place}
-				if panicked := v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }); panicked != (c.in == "Connect") {
+				if panicked := v.trap.set(place["Connect"], func() { v.client, _ = mongo.Open(set.URI(), mongo.Config{Tracer: v.tracer()}, o) }); panicked != (c.in == "Connect") {
 					t.Errorf("Connect panicked: %v", panicked)
 				}
 				if v.client != nil {
