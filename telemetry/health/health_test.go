@@ -66,3 +66,14 @@ func TestTheAnswerLeavesOutWhatIsEmpty(t *testing.T) {
 		t.Errorf("%v", answers)
 	}
 }
+
+func TestAClientThatKnowsNoServerHasAnEmptyList(t *testing.T) {
+	answer := httptest.NewRecorder()
+	Handler(func() []telemetry.Pool { return nil }).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	if got, want := answer.Body.String(), `{"status":"down","pools":[]}`+"\n"; got != want {
+		t.Errorf("the answer is %s, want %s", got, want)
+	}
+	if got := answer.Header().Get("Cache-Control"); got != "no-store" {
+		t.Errorf("a cache may keep the answer: %q", got)
+	}
+}

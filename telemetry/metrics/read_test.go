@@ -62,13 +62,17 @@ func TestTheStatesOfClientsAreRead(t *testing.T) {
 }
 
 func TestAPoolWithoutALimitHasNone(t *testing.T) {
-	_, source, tracer := newMemory()
-	tracer.ClientOpened(client(telemetry.Pool{Address: "a:1", Max: 100}, -1))
-	tracer.ClientOpened(client(telemetry.Pool{Address: "a:1"}, -1))
-	compare(t, read(source), `
-	|db.client.connection.count db.client.connection.pool.name=a:1 db.client.connection.state=idle 0
-	|db.client.connection.count db.client.connection.pool.name=a:1 db.client.connection.state=used 0
-	|db.client.connection.pending_requests db.client.connection.pool.name=a:1 0
-	|db.client.connection.idle.min db.client.connection.pool.name=a:1 0
-	|`)
+	limited, unlimited := telemetry.Pool{Address: "a:1", Max: 100}, telemetry.Pool{Address: "a:1"}
+	for _, pools := range [][]telemetry.Pool{{limited, unlimited}, {unlimited, limited}} {
+		_, source, tracer := newMemory()
+		c := client(telemetry.Pool{}, -1)
+		c.Pools = func() []telemetry.Pool { return pools }
+		tracer.ClientOpened(c)
+		compare(t, read(source), `
+		|db.client.connection.count db.client.connection.pool.name=a:1 db.client.connection.state=idle 0
+		|db.client.connection.count db.client.connection.pool.name=a:1 db.client.connection.state=used 0
+		|db.client.connection.pending_requests db.client.connection.pool.name=a:1 0
+		|db.client.connection.idle.min db.client.connection.pool.name=a:1 0
+		|`)
+	}
 }
