@@ -3,7 +3,11 @@ package mongo_test
 import (
 	"context"
 	"reflect"
+	"strings"
+	"testing"
 
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/telemetry"
 )
 
@@ -52,4 +56,21 @@ func (l *listener) hearValue(v reflect.Value) {
 	default:
 		l.hear(v.Interface())
 	}
+}
+
+// A server may repeat what it refuses. Nothing that a tracer is told of a command with credentials has it, at the end of the operation either.
+func TestATracerIsToldNoSecretOfACommand(t *testing.T) {
+	l := &listener{}
+	opened(t, mongo.Config{Tracer: l.tracer()}, nil, func(w *world) {
+		create := doc("createUser", "u", "pwd", hidden, "roles", []string{})
+		w.set.Use("createUser", mongotest.FaultOnce(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no " + hidden}}))
+		if err := w.client.Database("test").RunCommand(w.ctx, create).Err(); err == nil || !strings.Contains(err.Error(), hidden) {
+			t.Errorf("the error of the application is %v", err)
+		}
+		w.must(w.client.Database("test").RunCommand(w.ctx, create).Err())
+		heard := strings.Join(l.heard, "\n")
+		if strings.Contains(heard, hidden) || !strings.Contains(heard, "the server's message is not shown") {
+			t.Errorf("the tracer was told\n%s", heard)
+		}
+	})
 }
