@@ -37,6 +37,9 @@ func (l *listener) hearValue(v reflect.Value) {
 	case error:
 		l.hearError(given)
 		return
+	case []byte:
+		l.hear(string(given)) // BSON: as numbers it would show nothing
+		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -51,7 +54,7 @@ func (l *listener) hearValue(v reflect.Value) {
 		}
 	case reflect.Func:
 		if !v.IsNil() && v.Type().NumIn() == 0 {
-			l.hear(v.Call(nil)[0].Interface())
+			l.hearValue(v.Call(nil)[0])
 		}
 	default:
 		l.hear(v.Interface())
@@ -70,7 +73,7 @@ func TestATracerIsToldNoSecretOfACommand(t *testing.T) {
 		w.must(w.client.Database("test").RunCommand(w.ctx, create).Err())
 		heard := strings.Join(l.heard, "\n")
 		if strings.Contains(heard, hidden) || !strings.Contains(heard, "the server's message is not shown") {
-			t.Errorf("the tracer was told\n%s", heard)
+			t.Errorf("the tracer was told %q", heard)
 		}
 	})
 }
