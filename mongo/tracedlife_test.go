@@ -227,8 +227,17 @@ func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
 		w.must(err)
 		_, err = w.coll.CountDocuments(w.ctx, d{})
 		w.must(err)
+		w.must(w.coll.Distinct(w.ctx, "a", d{}).Err())
+		found, err = w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(3))
+		w.must(err)
+		w.must(found.All(w.ctx, &[]d{}))
+		_, err = w.coll.UpdateOne(w.ctx, d{}, doc("$set", doc("a", 3)))
+		w.must(err)
 		w.must(w.client.Ping(w.ctx, nil))
-		if want := []string{"insert 3 -1", "find 0 2", "bulkWrite 2 0", "aggregate 0 1", "ping 0 -1"}; !slices.Equal(told, want) {
+		want := []string{
+			"insert 3 -1", "find 0 2", "bulkWrite 2 0", "aggregate 0 1", "distinct 0 -1", "find 0 3", "getMore 0 1", "update 1 -1", "ping 0 -1",
+		}
+		if !slices.Equal(told, want) {
 			t.Errorf("the tracer was told %q, want %q", told, want)
 		}
 	}, mongotest.Version("8.0"))
@@ -282,4 +291,36 @@ func TestATracerThatPanicsEndsTheTransaction(t *testing.T) {
 			return err
 		}))
 	})
+}
+
+// The error type is the code of the error that the application gets, also after an attempt with another one.
+func TestTheErrorTypeOfARetriedWrite(t *testing.T) {
+	var told []string
+	tracer := &telemetry.Tracer{OperationEnded: func(_ context.Context, o *telemetry.Operation, _ error) {
+		told = append(told, o.Name+" "+o.ErrorType)
+	}}
+	opened(t, mongo.Config{Tracer: tracer}, nil, func(w *world) {
+		one := doc("_id", 1)
+		for _, c := range []struct {
+			command string
+			write   func() error
+		}{
+			{"insert", func() error { _, err := w.coll.InsertMany(w.ctx, []d{one, one}); return err }},
+			{"insert", func() error { _, err := w.coll.InsertOne(w.ctx, one); return err }},
+			{"bulkWrite", func() error {
+				_, err := w.client.BulkWrite(w.ctx, []mongo.ClientBulkWrite{
+					{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(one)},
+				})
+				return err
+			}},
+		} {
+			w.set.Use(c.command, mongotest.FaultOnce(refuse(262)))
+			if c.write() == nil {
+				t.Error("no error")
+			}
+		}
+		if want := []string{"insert 11000", "insert 11000", "bulkWrite 11000"}; !slices.Equal(told, want) {
+			t.Errorf("the tracer was told %q, want %q", told, want)
+		}
+	}, mongotest.Version("8.0"))
 }
