@@ -36,5 +36,6 @@
 // The functions of one operation are called on the goroutine of the operation, one after the other; those of different operations at the same
 // time. The operation waits for them. A panic of theirs is a panic of the operation. What they are given must not be changed, and the functions
 // in it must not be called after the call has ended; those of a [Client] may be. Pool is called on the goroutine of the checkout, or on one of
-// the client's: then its context is the background.
+// the client's: then its context is the background. ClientOpened, and Pool for the first pools of a MongoDB client, are called before the call that
+// opens the client returns; it waits for them.
 package telemetry
