@@ -235,7 +235,7 @@ func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
 		w.must(err)
 		w.must(w.client.Ping(w.ctx, nil))
 		want := []string{
-			"insert 3 -1", "find 0 2", "bulkWrite 2 0", "aggregate 0 1", "distinct 0 -1", "find 0 3", "getMore 0 1", "update 1 -1", "ping 0 -1",
+			"insert 3 -1", "find 0 2", "bulkWrite 2 -1", "aggregate 0 1", "distinct 0 -1", "find 0 3", "getMore 0 1", "update 1 -1", "ping 0 -1",
 		}
 		if !slices.Equal(told, want) {
 			t.Errorf("the tracer was told %q, want %q", told, want)

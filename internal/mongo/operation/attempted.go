@@ -131,7 +131,10 @@ func (a *attempted) ended(err error) {
 	case reply.OK: // a success, even with writeErrors
 		result.Err = nil
 		if cursor, noCursor := reply.ReadCursor(); noCursor == nil {
-			result.Cursor, result.Rows = cursor.ID, elements(cursor.Batch)
+			result.Cursor = cursor.ID
+			if a.told.Name != "bulkWrite" { // whose cursor has what became of each write
+				result.Rows = elements(cursor.Batch)
+			}
 		}
 	case err != nil:
 		result.Code = reply.Code
