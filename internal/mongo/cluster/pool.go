@@ -63,7 +63,7 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	for {
 		c, w, err := p.idleOrWaiter(ctx, start)
 		if w != nil {
-			c, err = p.wait(ctx, w, start)
+			c, err = p.wait(ctx, w)
 		}
 		if err != nil {
 			return nil, err

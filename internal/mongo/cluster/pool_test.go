@@ -155,7 +155,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 		cancel()
 		held := checkOut(t, s)
 		synctest.Wait() // the goroutine that made the connection has ended
-		w := &waiter{granted: make(chan grant, 1)}
+		w := &waiter{granted: make(chan grant, 1), since: time.Now()}
 		for i := range 50 {
 			p.waiters.push(w)
 			if i%2 == 0 {
@@ -163,7 +163,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 			} else if !p.giveTo(w, held) {
 				t.Error("the waiter is not in the queue")
 			}
-			if c, err := p.wait(ended, w, time.Now()); err == nil {
+			if c, err := p.wait(ended, w); err == nil {
 				p.put(c)
 			}
 			counters(t, s, 1, 1, 0)

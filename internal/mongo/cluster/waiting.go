@@ -21,7 +21,7 @@ type grant struct {
 	err  error
 }
 
-func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, error) {
+func (p *pool) wait(ctx context.Context, w *waiter) (*Conn, error) {
 	after, tooLate := p.queueLimit(ctx)
 	var limit <-chan time.Time
 	if tooLate != nil {
@@ -44,7 +44,7 @@ func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, err
 	}
 	p.leaveQueue(w)
 	p.mu.Lock()
-	err := p.exhausted(cause, start)
+	err := p.exhausted(cause, w.since)
 	p.mu.Unlock()
 	select {
 	case g := <-w.granted: // the grant came when ctx ended; a connection must not be lost

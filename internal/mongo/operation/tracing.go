@@ -64,9 +64,9 @@ func (t *Traced) end(err error) {
 	if ended := t.runner.cfg.Tracer.OperationEnded; ended != nil {
 		if err != nil {
 			t.told.ErrorType = errorType(err)
-		}
-		if t.sensitive && err != nil {
-			err = redacted(err)
+			if t.sensitive {
+				err = redacted(err)
+			}
 		}
 		defer t.runner.cfg.Cluster.Listening().Add(-1)
 		ended(t.ctx, &t.told, err)
