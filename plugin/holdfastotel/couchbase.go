@@ -2,7 +2,6 @@ package holdfastotel
 
 import (
 	"context"
-	"net"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/holdfast-db/holdfast/telemetry"
+	"github.com/holdfast-db/holdfast/telemetry/metrics"
 )
 
 // conventions are the names of attributes of Couchbase's spans: those that gocb has always had, those of the stable conventions, or both (RFC 0067).
@@ -117,15 +117,13 @@ func (s *couchbaseSpans) attemptEnded(ctx context.Context, a *telemetry.Attempt,
 	}
 	var list attributes
 	list.add(s.conventions, "db.couchbase.operation_id", "couchbase.operation_id", r.Identifier)
-	in.dispatch.SetAttributes(list...)
 	if us := r.Server.Microseconds(); us > 0 {
-		in.dispatch.SetAttributes(s.numbers("db.couchbase.server_duration", "couchbase.server_duration", us)...)
+		list = append(list, s.numbers("db.couchbase.server_duration", "couchbase.server_duration", us)...)
 	}
 	code := statusCode(r.Code)
+	list.add(s.conventions, "", "db.response.status_code", code)
+	in.dispatch.SetAttributes(list...)
 	s.fail(in.dispatch, r.Err, code)
-	if s.stable && code != "" {
-		in.dispatch.SetAttributes(responseStatus(code))
-	}
 	in.dispatch.End()
 }
 
@@ -208,11 +206,11 @@ func (c conventions) ofDispatch(a *telemetry.Attempt) attributes {
 
 // ofSocket returns the host and the port of an address. The old name of a port has a text, the stable one a number.
 func (c conventions) ofSocket(address, oldHost, stableHost, oldPort, stablePort string) attributes {
-	host, port, err := net.SplitHostPort(address)
-	number, wrong := strconv.ParseInt(port, 10, 64)
-	if err != nil || wrong != nil {
+	host, port := metrics.Server(address)
+	if port == "" {
 		return nil
 	}
+	number, _ := strconv.ParseInt(port, 10, 64) // it is one
 	var list attributes
 	list.add(c, oldHost, stableHost, host)
 	list.add(c, oldPort, "", port)
