@@ -3,6 +3,8 @@ package mongo_test
 import (
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,11 +69,12 @@ var (
 	framework = info{Name: "framework", Version: "2.0", Platform: "Framework Platform"}
 )
 
-// afterEach returns the document client of the hello after each of the updates. With initially the first one is made by the
-// client's options.
+// afterEach returns the document client of the handshake after each of the updates: of the connection on which the ping came, since
+// monitors make handshakes too. With initially the first update is made by the client's options.
 func afterEach(t *testing.T, initially bool, updates ...info) []bson.D {
 	t.Helper()
-	var sent, after []bson.D
+	var after []bson.D
+	seen := handshakes{of: map[int64]bson.D{}}
 	configure := func(o *options.ClientOptions) {
 		poll(o)
 		o.SetMaxConnIdleTime(time.Millisecond)
@@ -82,13 +85,8 @@ func afterEach(t *testing.T, initially bool, updates ...info) []bson.D {
 	inside(t, func() (*mongotest.Deployment, error) {
 		set, err := mongotest.RunStandalone(mongotest.InMemory())
 		if err == nil {
-			set.Use("hello", mongotest.Decide(func(q *mongotest.Request) mongotest.Fault {
-				var client bson.D
-				if raw, ok := q.Body.Lookup("client").DocumentOK(); ok && bson.Unmarshal(raw, &client) == nil {
-					sent = append(sent, client)
-				}
-				return mongotest.Fault{}
-			}))
+			set.Use("hello", mongotest.Decide(seen.note))
+			set.Use("ping", mongotest.Decide(seen.note))
 		}
 		return set, err
 	}, configure, func(w *world) {
@@ -96,16 +94,45 @@ func afterEach(t *testing.T, initially bool, updates ...info) []bson.D {
 			if i > 0 || !initially {
 				w.client.AppendDriverInfo(update)
 			}
-			before := len(sent)
 			w.must(w.client.Ping(w.ctx, nil))
-			if len(sent) == before {
+			client := seen.takePinged()
+			if client == nil {
 				t.Fatal("the ping made no connection")
 			}
-			after = append(after, sent[len(sent)-1])
+			after = append(after, client)
 			w.pass(5 * time.Millisecond)
 		}
 	})
 	return after
+}
+
+// handshakes are the documents client of the handshakes. Several connections note theirs at once.
+type handshakes struct {
+	mu     sync.Mutex
+	of     map[int64]bson.D // by connection
+	pinged int64            // the connection of the last ping
+}
+
+func (h *handshakes) note(q *mongotest.Request) mongotest.Fault {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var client bson.D
+	if raw, ok := q.Body.Lookup("client").DocumentOK(); ok && bson.Unmarshal(raw, &client) == nil {
+		h.of[q.ConnID] = client
+	}
+	if q.Command == "ping" {
+		h.pinged = q.ConnID
+	}
+	return mongotest.Fault{}
+}
+
+// takePinged returns the document of the connection of the last ping, nil if it was taken before.
+func (h *handshakes) takePinged() bson.D {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	client := h.of[h.pinged]
+	delete(h.of, h.pinged)
+	return client
 }
 
 // libraries takes a document client apart: what the libraries added to the driver's own name, version and platform, and the
@@ -195,14 +222,14 @@ func TestHandshakeProseMetadata4To8NothingIsAppendedTwice(t *testing.T) {
 
 // Test 9.
 func TestHandshakeProse9HandshakesHaveTheBackpressureVersion(t *testing.T) {
-	seen := 0
+	var seen atomic.Int32
 	inside(t, func() (*mongotest.Deployment, error) {
 		set, err := mongotest.RunReplicaSet(3, mongotest.InMemory())
 		if err == nil {
 			set.Use("hello", mongotest.Decide(func(q *mongotest.Request) mongotest.Fault {
 				if _, err := q.Body.LookupErr("client"); err == nil {
 					if got, ok := q.Body.Lookup("backpressure").StringValueOK(); ok && got == "2" {
-						seen++
+						seen.Add(1)
 					} else {
 						t.Errorf("the handshake is %v", q.Body)
 					}
@@ -212,7 +239,7 @@ func TestHandshakeProse9HandshakesHaveTheBackpressureVersion(t *testing.T) {
 		}
 		return set, err
 	}, nil, func(w *world) { w.must(w.client.Ping(w.ctx, nil)) })
-	if seen == 0 {
+	if seen.Load() == 0 {
 		t.Error("there was no handshake")
 	}
 }
