@@ -1,0 +1,136 @@
+// Package explore finds out which failure, at which message, breaks what a program promises. It knows no database: it is given a
+// function that runs the program once with the failures of a case. A run without failures shows the messages; then each failure of
+// each message is a case, and each case is a run.
+//
+// Begin with search.go. Then message.go, case.go, plan.go, outcome.go, report.go.
+package explore
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+)
+
+// Search is what is explored. Do explores it.
+type Search struct {
+	// Run runs the program once. Several runs go at once, each on a goroutine of its own.
+	Run      func(context.Context, Case) Outcome
+	Failures []Failure
+	// Chosen reports whether failures happen to a message; nil means to all.
+	Chosen func(Message) bool
+	// Depth is how many strikes a case has at most, 1 if it is 0. Of those with more than one, Samples are drawn for each depth with Seed.
+	Depth, Samples int
+	Seed           int64
+	// Parallel is how many runs go at once; 0 means as many as there are processors.
+	Parallel int
+	// Only, if it is not nil, is the one case that is run.
+	Only Case
+	// Progress, if it is not nil, is called after each run with the numbers of runs that have ended and that are known. It is called by
+	// one goroutine at a time.
+	Progress func(ended, known int)
+}
+
+// Do explores until everything is explored, ctx ends, or a run cannot be stopped.
+func (s *Search) Do(ctx context.Context) *Report {
+	r := &Report{Failures: s.Failures, Seed: s.Seed, Only: s.Only}
+	r.First = s.Run(ctx, nil)
+	r.First.Settle()
+	if r.First.Verdict.failing() {
+		return r
+	}
+	if s.Only != nil {
+		s.all(ctx, r, []Case{s.Only})
+		return r
+	}
+	s.all(ctx, r, singles(s.chosen(r.First.Messages), s.Failures))
+	draw := rand.New(rand.NewPCG(uint64(s.Seed), 1)) //nolint:gosec // a sample, no secret
+	for depth := 2; depth <= s.Depth && !r.stopped(); depth++ {
+		s.all(ctx, r, deeper(s.held(r.Outcomes, depth-1), s.Failures, s.Samples, draw))
+	}
+	return r
+}
+
+func (s *Search) chosen(messages []Message) []Message {
+	if s.Chosen == nil {
+		return messages
+	}
+	var list []Message
+	for _, m := range messages {
+		if s.Chosen(m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// held returns the runs with a number of strikes that held, with the chosen ones of their messages.
+func (s *Search) held(outcomes []Outcome, strikes int) []Outcome {
+	var list []Outcome
+	for _, o := range outcomes {
+		if o.Verdict != Held || len(o.Case) != strikes {
+			continue
+		}
+		if s.Chosen != nil {
+			o.Messages, o.Struck = s.chosen(o.after()), []int{-1}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// all runs cases side by side, and adds their outcomes in the order of the cases.
+func (s *Search) all(ctx context.Context, r *Report, cases []Case) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	q := queue{outcomes: make([]Outcome, len(cases))}
+	var workers sync.WaitGroup
+	for range s.parallel() {
+		workers.Go(func() {
+			for at, ok := q.take(); ok && ctx.Err() == nil; at, ok = q.take() {
+				o := s.Run(ctx, cases[at])
+				if o.Settle(); o.Unstoppable {
+					stop()
+				} else if ctx.Err() != nil { // its context ended, so it says nothing
+					return
+				}
+				q.end(at, o, func(ended int) {
+					if s.Progress != nil {
+						s.Progress(len(r.Outcomes)+ended, len(r.Outcomes)+len(cases))
+					}
+				})
+			}
+		})
+	}
+	workers.Wait()
+	r.add(q.outcomes)
+}
+
+// queue hands out the places of cases, and keeps their outcomes.
+type queue struct {
+	mu          sync.Mutex
+	next, ended int
+	outcomes    []Outcome
+}
+
+func (q *queue) take() (at int, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.next++
+	return q.next - 1, q.next <= len(q.outcomes)
+}
+
+func (q *queue) end(at int, o Outcome, tell func(ended int)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.outcomes[at] = o
+	q.ended++
+	tell(q.ended)
+}
+
+func (s *Search) parallel() int {
+	if s.Parallel > 0 {
+		return s.Parallel
+	}
+	return runtime.GOMAXPROCS(0)
+}
