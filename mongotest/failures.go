@@ -2,6 +2,8 @@ package mongotest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
@@ -17,19 +19,28 @@ func (rs *Deployment) StepDown() error {
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
 // and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
 func (rs *Deployment) Kill(member int) {
-	for _, c := range rs.kill(orPanic(rs.memberAt("Kill", member))) {
+	for _, c := range rs.connections(orPanic(rs.memberAt("Kill", member)), true) {
 		c.abort()
 	}
 }
 
-// kill ends the member, unless it is dead, and returns its connections, which are to be aborted.
-func (rs *Deployment) kill(m *call.Member) []*conn {
+// DropConnections closes the connections of a member to its clients, as a firewall does that has lost its state. The member runs on, and
+// accepts new ones; what it is executing gets no reply.
+func (rs *Deployment) DropConnections(member int) {
+	for _, c := range rs.connections(orPanic(rs.memberAt("DropConnections", member)), false) {
+		c.abort()
+	}
+}
+
+// connections returns the connections of a member, which are to be aborted; none if it is dead. If it is to die, it has ended then.
+func (rs *Deployment) connections(m *call.Member, dies bool) []*conn {
 	rs.set.Lock()
 	defer rs.set.Unlock()
-	if !m.Up {
-		return nil
+	s := rs.serverOf(m)
+	if !m.Up || !dies {
+		return slices.Collect(maps.Keys(s.conns))
 	}
-	conns := rs.serverOf(m).shutLocked()
+	conns := s.shutLocked()
 	m.LeaveLocked()
 	return conns
 }

@@ -66,6 +66,9 @@ var levels = []level{
 	{"below the public packages", []string{"couchbase/vector"}},
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
 
+	{"what explores every fault", []string{"internal/explore/mongofault"}},
+	{"what explores every fault", []string{"explore"}},
+
 	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules"}},
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
 	{"what the command line is made of", []string{"internal/cli/report"}},
@@ -88,10 +91,15 @@ var apart = []struct {
 	// A test server shares the bytes of the messages with its client, and nothing that decides.
 	{folders: []string{"mongotest"}, never: []string{"internal/mongo", "retry"}, except: []string{"internal/mongo/wire"}},
 	{folders: []string{"couchbasetest"}, never: []string{"internal/couchbase", "retry"}, except: []string{"internal/couchbase/memd", "internal/couchbase/clustermap"}},
+	// What explores works with any client.
+	{folders: []string{"explore", "internal/explore"}, never: []string{"mongo", "couchbase", "internal/mongo", "internal/couchbase"}},
 	// Exactly-once updates work with any client.
 	{folders: []string{"mongo/once"}, never: []string{"internal/mongo"}},
 	{folders: []string{"mongo", "couchbase"}, never: []string{"internal/base/memnet", "internal/base/testserver", "couchbasetest/internal", "mongotest/internal"}},
 }
+
+// forTests are the packages whose functions take a *testing.T.
+var forTests = map[string]bool{"explore": true}
 
 // within reports whether a package is one of the folders or in one.
 func within(name string, folders []string) bool {
@@ -139,7 +147,7 @@ func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
 			switch {
 			case isOurs && !mayImport(name, below, ranks):
 				t.Errorf("%s imports %s, which does not stand below it, or is apart from it", name, below)
-			case path == "testing" || strings.HasPrefix(path, "testing/"):
+			case !forTests[name] && (path == "testing" || strings.HasPrefix(path, "testing/")):
 				t.Errorf("%s imports %s outside its tests", name, path)
 			case strings.HasPrefix(path, "go.mongodb.org/mongo-driver/v2/x/") && name != "internal/mongo/drivererror":
 				t.Errorf("%s imports the official module's %s", name, path)

@@ -1,0 +1,130 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/explore"
+)
+
+// Limits of the real clock for a bubble. They are reached only if the bubble's clock does not go on: if a goroutine waits for something
+// outside of the bubble, or if one that was left ticks for ever.
+const (
+	bubbleLimit   = time.Minute
+	leftoverLimit = 20 * time.Second // after the function has ended
+)
+
+// bubble is a run on the fake clock. Its fields are read from outside of the bubble.
+type bubble struct {
+	*explorer
+	c     explore.Case
+	e     atomic.Pointer[Exploration]
+	id    atomic.Pointer[string]
+	hung  atomic.Pointer[string] // the goroutines when the budget was used up
+	ended chan struct{}          // closed when the function has ended and the servers are closed
+}
+
+// inMemory runs the function in a bubble.
+func (x *explorer) inMemory(_ context.Context, c explore.Case) explore.Outcome {
+	b := &bubble{explorer: x, c: c, ended: make(chan struct{})}
+	began := time.Now()
+	left := make(chan any, 1) // the panic that ended the bubble, nil if it ended by itself
+	go func() {               //nolint:contextcheck // a bubble does not see that a context of another one ends
+		defer func() { left <- recover() }() // also if the race detector found something, and synctest ends the goroutine
+		synctest.Test(x.t, func(*testing.T) { b.run() })
+	}()
+	o := b.await(left)
+	o.Case, o.Took = c, time.Since(began)
+	return o
+}
+
+// run is the first goroutine of the bubble.
+func (b *bubble) run() {
+	defer close(b.ended)
+	id := ownBubble()
+	b.id.Store(&id)
+	e, err := b.begin(context.Background(), b.c)
+	if err != nil {
+		panic(err) // the settings were checked
+	}
+	b.e.Store(e)
+	ended := e.perform(b.function)
+	budget := time.NewTimer(b.budget)
+	defer budget.Stop()
+	select {
+	case <-ended:
+	case <-budget.C:
+		goroutines := goroutinesOf(id)
+		b.hung.Store(&goroutines)
+	}
+	e.end()
+	<-ended
+}
+
+// await returns the outcome when the bubble has ended, or will not end.
+func (b *bubble) await(left <-chan any) explore.Outcome {
+	limit := time.NewTimer(bubbleLimit)
+	defer limit.Stop()
+	select {
+	case failure := <-left:
+		return b.outcome(failure)
+	case <-b.ended:
+	case <-limit.C:
+		return b.goesOn(explore.Hung, "the run has not ended after a minute of the real clock: does it wait for something outside of its bubble?")
+	}
+	limit.Reset(leftoverLimit)
+	select {
+	case failure := <-left:
+		return b.outcome(failure)
+	case <-limit.C:
+		return b.goesOn(explore.Leaked, "the function has ended, and goroutines that it started go on: is every client closed?")
+	}
+}
+
+// goesOn returns the outcome of a bubble that cannot be ended.
+func (b *bubble) goesOn(v explore.Verdict, problem string) explore.Outcome {
+	o := explore.Outcome{Verdict: v, Unstoppable: true, Problems: []string{problem}, Dump: b.goroutines()}
+	if e := b.e.Load(); e != nil {
+		e.fill(&o)
+	}
+	return o
+}
+
+func (b *bubble) goroutines() string {
+	if id := b.id.Load(); id != nil {
+		return goroutinesOf(*id)
+	}
+	return ""
+}
+
+// outcome returns the outcome of a bubble that has ended, with the panic that ended it.
+func (b *bubble) outcome(failure any) (o explore.Outcome) {
+	e := b.e.Load()
+	if e == nil {
+		o.Problems = append(o.Problems, fmt.Sprintf("the servers did not start: %v", failure))
+		return o
+	}
+	e.fill(&o)
+	ended := false
+	select {
+	case <-b.ended:
+		ended = true
+	default:
+	}
+	switch hung := b.hung.Load(); {
+	case hung != nil:
+		o.Verdict, o.Dump = explore.Hung, *hung
+		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", b.budget))
+	case failure != nil && ended:
+		o.Verdict, o.Dump = explore.Leaked, b.goroutines()
+		o.Problems = append(o.Problems, "the function has ended, and goroutines that it started wait for ever")
+	case failure != nil:
+		o.Verdict, o.Dump = explore.Hung, b.goroutines()
+		o.Problems = append(o.Problems, fmt.Sprintf("all goroutines of the run wait for each other (%v)", failure))
+	}
+	return o
+}

@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/explore/mongofault"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// Option sets something about an exploration.
+type Option func(*config)
+
+type config struct {
+	site     mongofault.Settings
+	chosen   func(Message) bool
+	depth    int
+	samples  int
+	seed     int64
+	parallel int
+	budget   time.Duration
+	mayLeak  bool
+}
+
+// The budgets of a run, of its clock.
+const (
+	realBudget = 30 * time.Second
+	fakeBudget = time.Hour
+)
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{site: mongofault.Settings{Members: 3, Failures: All()}, depth: 1, samples: 200, seed: 1}
+	for i, o := range opts {
+		if o == nil {
+			return nil, fmt.Errorf("explore: Run: option %d is nil", i)
+		}
+		o(c)
+	}
+	switch {
+	case c.depth < 1:
+		return nil, fmt.Errorf("explore: Depth: %d is less than 1", c.depth)
+	case c.samples < 1:
+		return nil, fmt.Errorf("explore: Samples: %d is less than 1", c.samples)
+	case c.parallel < 0:
+		return nil, fmt.Errorf("explore: Parallel: %d is negative", c.parallel)
+	case c.budget < 0:
+		return nil, fmt.Errorf("explore: Budget: %v is negative", c.budget)
+	case c.budget == 0:
+		if c.budget = realBudget; c.site.InMemory {
+			c.budget = fakeBudget
+		}
+	}
+	return c, errors.Join(c.site.Check())
+}
+
+// InMemory makes each run a bubble of testing/synctest, in which waits take no time; see the documentation of the package. The program
+// must connect through [Exploration.Dialer].
+func InMemory() Option { return func(c *config) { c.site.InMemory = true } }
+
+// Standalone makes the server of each run a standalone. Without it that is a replica set of three members.
+func Standalone() Option { return func(c *config) { c.site.Members, c.site.Mongos = 0, 0 } }
+
+// ReplicaSet makes the servers of each run a replica set, 1 to 7 members.
+func ReplicaSet(members int) Option {
+	return func(c *config) { c.site.Members, c.site.Mongos = members, 0 }
+}
+
+// Sharded makes the servers of each run a sharded cluster with one shard, of 1 to 7 members, and a number of mongoses.
+func Sharded(members, mongos int) Option {
+	return func(c *config) { c.site.Members, c.site.Mongos = members, mongos }
+}
+
+// Server adds options of the servers, such as mongotest.Version.
+func Server(opts ...mongotest.Option) Option {
+	return func(c *config) { c.site.Server = append(c.site.Server, opts...) }
+}
+
+// Failures sets the failures that are explored. Without it they are those of [All].
+func Failures(list ...Failure) Option { return func(c *config) { c.site.Failures = list } }
+
+// Messages sets to which messages failures happen: those for which chosen returns true. Without it that is every message but those that
+// drivers send for themselves, such as hello and endSessions. It is called from several goroutines at once.
+func Messages(chosen func(Message) bool) Option { return func(c *config) { c.chosen = chosen } }
+
+// Depth sets how many failures a run has at most; without it that is 1. Every case with one failure is run. Of the cases with more,
+// [Samples] are drawn: each goes on from a case that held, with a failure at a message that came after its last one.
+func Depth(failures int) Option { return func(c *config) { c.depth = failures } }
+
+// Samples sets how many cases with two failures are drawn, how many with three, and so on; without it 200.
+func Samples(n int) Option { return func(c *config) { c.samples = n } }
+
+// Seed sets what the samples are drawn with; without it 1. The same seed draws the same cases from the same messages.
+func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }
+
+// Parallel sets how many runs go at once; without it as many as GOMAXPROCS.
+func Parallel(runs int) Option { return func(c *config) { c.parallel = runs } }
+
+// Budget sets how long a run may take; without it 30 s, and with [InMemory] an hour of the fake clock. One that takes longer is reported
+// as hung.
+func Budget(d time.Duration) Option { return func(c *config) { c.budget = d } }
+
+// AllowLeaks permits goroutines that the function started to be left at its end, if it cannot end them: those of a global that is made
+// when it is first used, for example. It has no effect with [InMemory], where each goroutine must end with its bubble.
+func AllowLeaks() Option { return func(c *config) { c.mayLeak = true } }

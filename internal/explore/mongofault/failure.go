@@ -1,0 +1,73 @@
+package mongofault
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// Failure is one kind of failure that can happen to a message. The predefined ones are values: copy one to change it.
+type Failure struct {
+	// Name stands in the name of a case: lower-case letters, digits, and hyphens between them.
+	Name string
+	// Title tells in words what happens, such as "the reply is lost after the server executed it".
+	Title string
+	// Weight is how often the failure is drawn for cases with several failures, compared with the others; 1 if it is 0.
+	Weight int
+	// Concerns reports whether the failure can happen to a message; nil means to all.
+	Concerns func(explore.Message) bool
+	// Apply returns what happens to the message. It is called once in a run, when the message has come.
+	Apply func(*Strike) mongotest.Middleware
+
+	needsSet bool // the servers must be several members
+}
+
+// Strike is a failure that is about to happen to a message.
+type Strike struct {
+	Deployment *mongotest.Deployment
+	Message    explore.Message
+	// Member is the member that the message has come to; if it has come to a mongos, the primary.
+	Member int
+	// Outage is for how long a member that is killed or cut off stays so, unless the failures end before.
+	Outage time.Duration
+	// Silence is for how long nothing comes on a connection that has gone silent, before it is closed.
+	Silence time.Duration
+
+	site   *Site
+	missed bool // it has not happened, though its message came
+}
+
+// Later calls a function after a time, or when the failures end, if that is before.
+func (s *Strike) Later(after time.Duration, f func()) { s.site.later(after, f) }
+
+// Wait waits for a time, or until the failures end, if that is before.
+func (s *Strike) Wait(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.site.over:
+	}
+}
+
+// Healed returns a channel that is closed when the failures end.
+func (s *Strike) Healed() <-chan struct{} { return s.site.over }
+
+// kill ends the member, and restarts it after the outage.
+func (s *Strike) kill() {
+	s.missed = false
+	s.Deployment.Kill(s.Member)
+	s.Later(s.Outage, func() { s.Deployment.Restart(s.Member) })
+}
+
+// fault returns a failure that does a fault to the message.
+func fault(name, title string, concerns func(explore.Message) bool, of func(*Strike) mongotest.Fault) Failure {
+	return Failure{Name: name, Title: title, Concerns: concerns, Apply: func(s *Strike) mongotest.Middleware { return mongotest.Always(of(s)) }}
+}
+
+// ofSet makes a failure one of several members.
+func ofSet(f Failure) Failure {
+	f.needsSet = true
+	return f
+}

@@ -1,0 +1,160 @@
+package mongofault
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// The failures of the network.
+var (
+	RequestLost = fault("request-lost", "the connection breaks before the server gets the request", nil, func(*Strike) mongotest.Fault {
+		return mongotest.Fault{LoseRequest: true}
+	})
+	ReplyLost = fault("reply-lost", "the reply is lost after the server executed it", nil, func(*Strike) mongotest.Fault {
+		return mongotest.Fault{LoseReply: true}
+	})
+	HalfReply = fault("half-reply", "the connection breaks in the middle of the reply", nil, func(*Strike) mongotest.Fault {
+		return mongotest.Fault{LoseReply: true, CutReplyAfter: 20}
+	})
+	LateRequest = fault("late-request", "the connection breaks, and the network delivers the request after the program has ended", nil,
+		func(s *Strike) mongotest.Fault { return mongotest.Fault{Late: s.Healed()} })
+	Silence = fault("silence", "the server executes it, and nothing comes back", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{After: func() { s.Wait(s.Silence) }, LoseReply: true}
+	})
+	PoolCleared = fault("pool-cleared", "all connections to the server break after it executed this", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{After: func() { s.breakConnections() }, LoseReply: true}
+	})
+)
+
+// The failures of members.
+var (
+	StepDownBefore = ofSet(fault("step-down-before", "the primary steps down before it executes this", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{Before: s.stepDown}
+	}))
+	StepDownAfter = ofSet(fault("step-down-after", "the primary steps down after it executed this", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{After: s.stepDown}
+	}))
+	KilledBefore = fault("killed-before", "the server is killed before it executes this", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{Before: s.kill}
+	})
+	KilledDuring = ofSet(fault("killed-during", "the primary is killed when it has applied this and no other member has it", isWrite,
+		func(s *Strike) mongotest.Fault {
+			s.missed = true
+			return mongotest.Fault{AfterApply: s.kill}
+		}))
+	KilledAfter = fault("killed-after", "the server is killed after it executed this, and the reply is lost", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{After: s.kill, LoseReply: true}
+	})
+	Partitioned = ofSet(fault("partitioned", "the member is cut off from its clients and from the other members", nil, func(s *Strike) mongotest.Fault {
+		return mongotest.Fault{Before: func() {
+			s.Deployment.Isolate(s.Member)
+			s.Later(s.Outage, s.Deployment.Heal)
+		}}
+	}))
+)
+
+// The failures of state that the server keeps for a client.
+var (
+	CursorLost = fault("cursor-lost", "the server has lost the cursor", func(m explore.Message) bool { return m.Cursor }, func(*Strike) mongotest.Fault {
+		return mongotest.Fault{Error: &mongotest.CommandError{Code: 43, Message: "explore: cursor not found"}}
+	})
+	SessionExpired = Failure{
+		Name: "session-expired", Title: "the server ends the session before it executes this: its transaction is aborted",
+		Concerns: func(m explore.Message) bool { return m.Session && m.Transaction }, Apply: endSession,
+	}
+)
+
+// Overload is an overloaded server, which asks the client to try again later.
+var Overload = fault("overload", "the server is overloaded and refuses this", nil, func(*Strike) mongotest.Fault {
+	return mongotest.Fault{Error: &mongotest.CommandError{
+		Code: 462, Message: "explore: overloaded", Labels: []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"},
+	}}
+})
+
+// Refused returns the failure that the server refuses the message with an error code, with the labels of its version.
+func Refused(code mongotest.Code) Failure {
+	return fault(fmt.Sprintf("error-%d", code), fmt.Sprintf("the server refuses this with error %d", code), nil, func(*Strike) mongotest.Fault {
+		return mongotest.Fault{Error: &mongotest.CommandError{Code: code, Message: "explore: refused"}}
+	})
+}
+
+// WriteConcernFailed returns the failure that the server executes the write, and then reports an error of its write concern.
+func WriteConcernFailed(code mongotest.Code) Failure {
+	return Failure{
+		Name: fmt.Sprintf("write-concern-%d", code), Title: fmt.Sprintf("the server executes this, and reports write concern error %d", code), Concerns: isWrite,
+		Apply: func(s *Strike) mongotest.Middleware { return withWriteConcernError(s, code) },
+	}
+}
+
+// retryable are the codes after which the specifications of retryable reads and writes try again.
+var retryable = []mongotest.Code{6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
+
+// All returns every failure: those of the network, of members, of cursors and sessions, each retryable error code and one that is
+// not (2, BadValue), a write conflict (112), write concern failures, and overload.
+func All() []Failure {
+	list := []Failure{
+		RequestLost, ReplyLost, LateRequest, HalfReply, Silence, PoolCleared,
+		StepDownBefore, StepDownAfter, KilledBefore, KilledDuring, KilledAfter, Partitioned,
+		CursorLost, SessionExpired, Overload, WriteConcernFailed(64), WriteConcernFailed(91),
+	}
+	for _, code := range retryable {
+		list = append(list, Refused(code))
+	}
+	return append(list, Refused(2), writeConflict)
+}
+
+// writeConflict is error 112, which a server gives in transactions only.
+var writeConflict = func() Failure {
+	f := Refused(112)
+	f.Title = "another transaction has changed the document (error 112)"
+	f.Concerns = func(m explore.Message) bool { return m.Transaction }
+	return f
+}()
+
+func isWrite(m explore.Message) bool { return m.Write }
+
+func (s *Strike) stepDown() { s.missed = s.Deployment.StepDown() != nil }
+
+// breakConnections closes the connections of the server that has the message.
+func (s *Strike) breakConnections() { s.Deployment.DropConnections(s.Member) }
+
+// endSession ends the session of the message on its member.
+func endSession(s *Strike) mongotest.Middleware {
+	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		_, err := s.Deployment.Command(s.Member, "admin", bson.D{{Key: "killSessions", Value: bson.A{r.LSID}}})
+		s.missed = err != nil
+		return next(r)
+	}
+}
+
+// withWriteConcernError puts an error of the write concern into the reply to a write that was executed. A server gives the label to
+// retryable writes only.
+func withWriteConcernError(s *Strike, code mongotest.Code) mongotest.Middleware {
+	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		retry := r.TxnNumber >= 0 && isRetryable(code)
+		reply := next(r)
+		var body bson.D
+		if reply == nil || reply.Error != nil || bson.Unmarshal(reply.Body, &body) != nil {
+			s.missed = true
+			return reply
+		}
+		body = append(body, bson.E{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: code}, {Key: "errmsg", Value: "explore: write concern"}}})
+		if retry {
+			body = append(body, bson.E{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}})
+		}
+		return mongotest.NewReply(body)
+	}
+}
+
+func isRetryable(code mongotest.Code) bool {
+	for _, c := range retryable {
+		if c == code {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+// Package mongofault is what an exploration of a MongoDB program needs: the failures, and the servers of one run, which do the failures
+// of its case.
+//
+// Begin with site.go. Then settings.go, failure.go, list.go, injector.go, story.go.
+package mongofault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// Settings are the servers of each run, and the failures.
+type Settings struct {
+	// Members is the number of members of the replica set; 0 means a standalone. Mongos, if it is not 0, makes a sharded cluster of it.
+	Members, Mongos int
+	// InMemory is whether the servers run in memory, which is for the fake clock of testing/synctest: what waits for an election, a
+	// timeout or the end of an outage takes as long as it does with a real server.
+	InMemory bool
+	// Server are further options of the servers.
+	Server   []mongotest.Option
+	Failures []Failure
+}
+
+// Check returns an error if the settings cannot be explored.
+func (s *Settings) Check() error {
+	if s.Members < 0 || s.Mongos < 0 {
+		return errors.New("explore: the numbers of members and of mongoses must not be negative")
+	}
+	for i, f := range s.Failures {
+		if f.Apply == nil {
+			return fmt.Errorf("explore: Failures: number %d (%s) has no function Apply", i+1, f.Name)
+		}
+	}
+	return explore.CheckFailures(s.Kinds())
+}
+
+// Kinds are the failures that these servers can have, for the plan.
+func (s *Settings) Kinds() []explore.Failure {
+	var kinds []explore.Failure
+	for _, f := range s.Failures {
+		if !f.needsSet || s.Members > 1 {
+			kinds = append(kinds, explore.Failure{Name: f.Name, Title: f.Title, Weight: f.Weight, Concerns: f.Concerns})
+		}
+	}
+	return kinds
+}
+
+// pace is how long things take.
+type pace struct {
+	election time.Duration // without a primary, until there is another
+	outage   time.Duration // that a member is dead or cut off
+	silence  time.Duration // until a connection on which nothing comes is closed, as TCP does in the end
+}
+
+// pace returns short times for the real clock, and those of real servers for the fake one.
+func (s *Settings) pace() pace {
+	if s.InMemory {
+		return pace{election: 10 * time.Second, outage: time.Minute, silence: 5 * time.Minute}
+	}
+	return pace{election: 200 * time.Millisecond, outage: time.Second, silence: time.Second}
+}
+
+func (s *Settings) run() (*mongotest.Deployment, error) {
+	opts := []mongotest.Option{mongotest.ElectionTimeout(s.pace().election)}
+	if s.InMemory {
+		opts = append(opts, mongotest.InMemory())
+	}
+	opts = append(opts, s.Server...)
+	switch {
+	case s.Mongos > 0:
+		return mongotest.RunSharded(max(1, s.Members), s.Mongos, opts...)
+	case s.Members == 0:
+		return mongotest.RunStandalone(opts[1:]...)
+	}
+	return mongotest.RunReplicaSet(s.Members, opts...)
+}
