@@ -18,6 +18,7 @@ type Exploration struct {
 	site   *mongofault.Site
 	ctx    context.Context //nolint:containedctx // it ends with the run, as that of a testing.T
 	cancel context.CancelFunc
+	over   chan struct{} // closed at the end of a run in memory; nil over TCP
 
 	mu       sync.Mutex
 	log      []string
@@ -29,7 +30,7 @@ type Exploration struct {
 func (e *Exploration) URI() string { return e.site.Deployment().URI() }
 
 // Dialer returns what connects to the run's servers: with [InMemory] the only way to reach them.
-func (e *Exploration) Dialer() *mongotest.Dialer { return e.site.Deployment().Dialer() }
+func (e *Exploration) Dialer() *Dialer { return &Dialer{e.site.Deployment().Dialer(), e.over} }
 
 // Deployment returns the run's servers, to prepare data that no failure may concern, or to read what they have.
 func (e *Exploration) Deployment() *mongotest.Deployment { return e.site.Deployment() }

@@ -12,6 +12,9 @@ import (
 // bubbleOf matches what a dump says of a goroutine in a bubble.
 var bubbleOf = regexp.MustCompile(`synctest bubble \d+`)
 
+// ours matches the stacks of the goroutines that hold a bubble together.
+var ours = regexp.MustCompile(`^(internal/synctest\.Run|testing/synctest\.testingSynctestTest|\S*/explore\.\(\*bubble\)\.run)\(`)
+
 // ownBubble returns how dumps name the bubble of the calling goroutine.
 func ownBubble() string {
 	var b [256]byte
@@ -22,7 +25,8 @@ func ownBubble() string {
 func goroutinesOf(bubble string) string {
 	var list []string
 	for one := range strings.SplitSeq(string(allGoroutines()), "\n\n") {
-		if head, _, _ := strings.Cut(one, "\n"); strings.Contains(head, bubble+"]") || strings.Contains(head, bubble+",") {
+		head, stack, _ := strings.Cut(one, "\n")
+		if (strings.Contains(head, bubble+"]") || strings.Contains(head, bubble+",")) && !ours.MatchString(stack) {
 			list = append(list, strings.TrimSpace(one))
 		}
 	}

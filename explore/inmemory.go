@@ -11,12 +11,15 @@ import (
 	"github.com/holdfast-db/holdfast/internal/explore"
 )
 
-// Limits of the real clock for a bubble. They are reached only if the bubble's clock does not go on: if a goroutine waits for something
-// outside of the bubble, or if one that was left ticks for ever.
-const (
+// Limits of the real clock for a bubble. They are reached only if a goroutine waits for something outside of the bubble: then neither does
+// the bubble's clock go on, nor is it seen that all goroutines wait.
+var (
 	bubbleLimit   = time.Minute
 	leftoverLimit = 20 * time.Second // after the function has ended
 )
+
+// grace is how long goroutines may go on after the end, on the bubble's clock.
+const grace = time.Minute
 
 // bubble is a run on the fake clock. Its fields are read from outside of the bubble.
 type bubble struct {
@@ -44,13 +47,13 @@ func (x *explorer) inMemory(_ context.Context, c explore.Case) explore.Outcome {
 
 // run is the first goroutine of the bubble.
 func (b *bubble) run() {
-	defer close(b.ended)
 	id := ownBubble()
 	b.id.Store(&id)
 	e, err := b.begin(context.Background(), b.c)
 	if err != nil {
 		panic(err) // the settings were checked
 	}
+	e.over = make(chan struct{})
 	b.e.Store(e)
 	ended := e.perform(b.function)
 	budget := time.NewTimer(b.budget)
@@ -63,6 +66,8 @@ func (b *bubble) run() {
 	}
 	e.end()
 	<-ended
+	close(b.ended)
+	<-time.After(grace)
 }
 
 // await returns the outcome when the bubble has ended, or will not end.
@@ -121,7 +126,7 @@ func (b *bubble) outcome(failure any) (o explore.Outcome) {
 		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", b.budget))
 	case failure != nil && ended:
 		o.Verdict, o.Dump = explore.Leaked, b.goroutines()
-		o.Problems = append(o.Problems, "the function has ended, and goroutines that it started wait for ever")
+		o.Problems = append(o.Problems, "the function has ended, and goroutines that it started wait for ever: is every client closed?")
 	case failure != nil:
 		o.Verdict, o.Dump = explore.Hung, b.goroutines()
 		o.Problems = append(o.Problems, fmt.Sprintf("all goroutines of the run wait for each other (%v)", failure))

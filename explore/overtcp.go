@@ -12,7 +12,7 @@ import (
 )
 
 // closing is how long a run may take to end after its budget, and its goroutines after its end.
-const closing = 5 * time.Second
+var closing = 5 * time.Second
 
 // label is the label of the goroutines of a run; its value is the run's number.
 const label = "holdfast-explore"

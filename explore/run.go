@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -20,12 +21,26 @@ const Variable = "HOLDFAST_EXPLORE"
 // with another run of itself.
 func Run(t *testing.T, function func(*Exploration), opts ...Option) {
 	t.Helper()
+	report, text, err := run(t, os.Getenv(Variable), function, opts)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case report.Failing():
+		t.Error(text)
+	default:
+		t.Log(text)
+	}
+}
+
+// run explores the function, or only a case of it.
+func run(t *testing.T, only string, function func(*Exploration), opts []Option) (report *explore.Report, text string, err error) {
+	t.Helper()
 	c, err := newConfig(opts)
 	if err != nil {
-		t.Fatal(err)
+		return nil, "", err
 	}
 	if function == nil {
-		t.Fatal("explore: Run: the function is nil")
+		return nil, "", errors.New("explore: Run: the function is nil")
 	}
 	x := &explorer{t: t, config: c, function: function}
 	search := explore.Search{
@@ -34,18 +49,13 @@ func Run(t *testing.T, function func(*Exploration), opts ...Option) {
 	if c.site.InMemory {
 		search.Run = x.inMemory
 	}
-	if only := os.Getenv(Variable); only != "" {
+	if only != "" {
 		if search.Only, err = explore.ParseCase(only, search.Failures); err != nil {
-			t.Fatalf("%s: %v", Variable, err)
+			return nil, "", fmt.Errorf("%s: %w", Variable, err)
 		}
 	}
-	report := search.Do(t.Context())
-	text := "explore: " + report.Text(x.repeat)
-	if report.Failing() {
-		t.Error(text)
-		return
-	}
-	t.Log(text)
+	report = search.Do(t.Context())
+	return report, "explore: " + strings.TrimSpace(report.Text(x.repeat)), nil
 }
 
 // explorer runs the function.
@@ -78,6 +88,9 @@ func (x *explorer) begin(ctx context.Context, c explore.Case) (*Exploration, err
 // end ends the servers of a run.
 func (e *Exploration) end() {
 	e.cancel()
+	if e.over != nil {
+		close(e.over)
+	}
 	if err := e.site.Close(); err != nil {
 		e.Errorf("%v", err)
 	}
