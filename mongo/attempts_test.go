@@ -1,6 +1,7 @@
 package mongo_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -31,17 +32,22 @@ func TestAServerIsDeprioritizedAfterAFailedHandshake(t *testing.T) {
 		}, func(w *world) {
 			w.must(w.set.WaitIdle(w.ctx))
 			w.pass(time.Second) // both secondaries are discovered
+			var mu sync.Mutex   // connections make handshakes at once
 			var handshakes []int
 			w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 				if _, err := r.Body.LookupErr("backpressure"); err != nil {
 					return mongotest.Fault{}
 				}
+				mu.Lock()
+				defer mu.Unlock()
 				handshakes = append(handshakes, r.Member)
 				return mongotest.Fault{LoseRequest: len(handshakes) == 1}
 			}))
 			if err := findOne(w); err != mongo.ErrNoDocuments { //nolint:errorlint // never wrapped
 				t.Fatal(err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if len(handshakes) != 2 || handshakes[0] == handshakes[1] {
 				t.Errorf("the members with a handshake: %v", handshakes)
 			}

@@ -57,15 +57,15 @@ func labels(err error, of ...string) []string {
 	})
 }
 
-// greet does a fault to the first hello of each connection to a mongos, a standalone or the member that is the first primary.
+// greet does a fault to the first hello of each connection to a mongos, a standalone or the member that is the first primary. Several
+// connections may call f at once.
 func (w *world) greet(f func(n int) mongotest.Fault) {
-	n := 0
+	var n atomic.Int64
 	w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 		if _, err := r.Body.LookupErr("backpressure"); err != nil || r.Member > 0 {
 			return mongotest.Fault{}
 		}
-		n++
-		return f(n)
+		return f(int(n.Add(1)))
 	}))
 }
 
@@ -339,14 +339,14 @@ func TestWhichFailuresOfAConnectionAreOverload(t *testing.T) {
 			}, func(w *world) {
 				w.seed()
 				w.disconnected()
-				greeted := 0
-				w.greet(func(n int) mongotest.Fault {
-					greeted = n
+				var greeted atomic.Int64
+				w.greet(func(int) mongotest.Fault {
+					greeted.Add(1)
 					return c.fault
 				})
 				err := c.do(w)
-				if err == nil || greeted != c.attempts {
-					t.Errorf("%d handshakes, want %d: %v", greeted, c.attempts, err)
+				if n := int(greeted.Load()); err == nil || n != c.attempts {
+					t.Errorf("%d handshakes, want %d: %v", n, c.attempts, err)
 				}
 				if got := labels(err, all...); !slices.Equal(got, c.labels) {
 					t.Errorf("labels %v, want %v: %v", got, c.labels, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,18 +181,18 @@ func TestAnErrorInTheHandshakeOfTheFirstAttemptIsRetried(t *testing.T) {
 					w.script("ping", loseReply)
 					_ = w.client.Ping(w.ctx, nil) // the pool has no connections now
 					w.pass(time.Second)           // a check makes the primary selectable again
-					handshakes := 0
+					var handshakes atomic.Int32
 					w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 						if _, err := r.Body.LookupErr("backpressure"); err != nil || r.Member != w.set.Primary() {
 							return mongotest.Fault{}
 						}
-						if handshakes++; handshakes > 1 {
+						if handshakes.Add(1) > 1 {
 							return mongotest.Fault{}
 						}
 						return fault
 					}))
 					w.must(do(w))
-					if handshakes == 0 {
+					if handshakes.Load() == 0 {
 						t.Error("there was no handshake")
 					}
 				})

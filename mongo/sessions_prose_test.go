@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,10 +162,10 @@ func TestAMonitorDoesNotGossipTheClusterTime(t *testing.T) {
 			return reply
 		}
 		want := ping().Lookup("$clusterTime").String()
-		gossip := 0
+		var gossip atomic.Int32
 		w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 			if _, err := r.Body.LookupErr("$clusterTime"); err == nil {
-				gossip++
+				gossip.Add(1)
 			}
 			return mongotest.Fault{}
 		}))
@@ -173,8 +174,8 @@ func TestAMonitorDoesNotGossipTheClusterTime(t *testing.T) {
 		w.forget()
 		ping()
 		w.check("the $clusterTime", w.started("ping")[0].Command.Lookup("$clusterTime").String(), want)
-		if gossip != 0 {
-			t.Errorf("%d hellos have a $clusterTime", gossip)
+		if n := gossip.Load(); n != 0 {
+			t.Errorf("%d hellos have a $clusterTime", n)
 		}
 	})
 }
