@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -263,22 +264,22 @@ func TestAnOperationThatWaitsAtEachRetrySaysItOnce(t *testing.T) {
 	log, configure := logging(options.LogLevelInfo)
 	in(t, func(o *options.ClientOptions) { configure(o); poll(o) }, func(w *world) {
 		w.seed()
-		asked := 0
+		var asked atomic.Int32
 		w.heal = w.set.Use("insert", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
-			asked++
+			asked.Add(1)
 			return refuse(10107, "RetryableWriteError")
 		}))
 		for range 2 {
-			asked = 0
+			asked.Store(0)
 			before := len(log.with("Waiting"))
 			ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 			defer cancel()
-			if insertOne(ctx, w.coll) == nil || asked < 3 {
-				w.Fatalf("%d attempts", asked)
+			if insertOne(ctx, w.coll) == nil || asked.Load() < 3 {
+				w.Fatalf("%d attempts", asked.Load())
 			}
 			got := log.with("Waiting")[before:]
 			if len(got) != 1 {
-				w.Fatalf("%d messages after %d attempts", len(got), asked)
+				w.Fatalf("%d messages after %d attempts", len(got), asked.Load())
 			}
 			got[0].has(t, map[string]any{"remainingTimeMS": 5000, "operation": "insert"})
 		}
