@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/couchbase"
@@ -12,13 +14,13 @@ import (
 	"github.com/holdfast-db/holdfast/telemetry"
 )
 
-// panicsOnce returns a tracer one of whose functions panics at the first call after it is armed, and then works.
-func panicsOnce(function int, armed *bool) (*telemetry.Tracer, string) {
+// panicsOnce returns a tracer one of whose functions panics at the first call after it is armed, and then works. Pool is called on goroutines
+// of the client.
+func panicsOnce(function int, armed *atomic.Bool) (*telemetry.Tracer, string) {
 	t := reflect.ValueOf(new(telemetry.Tracer)).Elem()
 	f := t.Field(function)
 	f.Set(reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
-		if *armed {
-			*armed = false
+		if armed.CompareAndSwap(true, false) {
 			panic("mine")
 		}
 		if f.Type().NumOut() == 1 {
@@ -55,14 +57,14 @@ func TestAPanicOfATracerLeavesNothingBehind(t *testing.T) {
 	}
 	for name, operate := range operations {
 		for i := range reflect.TypeFor[telemetry.Tracer]().NumField() {
-			armed := false
+			var armed atomic.Bool
 			tracer, function := panicsOnce(i, &armed)
 			ofClient, ofEncoding := strings.HasPrefix(function, "Client"), strings.HasPrefix(function, "Encoding")
 			t.Run(name+" "+function, func(t *testing.T) {
 				withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
 					answering(server, couchbasetest.Query, couchbasetest.HTTPAnswer{Rows: []any{strings.Repeat("x", 100_000), strings.Repeat("x", 100_000)}})
 					if function == "ClientOpened" {
-						armed = true
+						armed.Store(true)
 						if v := recovered(func() { connectTraced(t, server, tracer, couchbase.ClusterOptions{}) }); v != "mine" {
 							t.Errorf("Open panicked with %v", v)
 						}
@@ -75,16 +77,16 @@ func TestAPanicOfATracerLeavesNothingBehind(t *testing.T) {
 						server.HTTP().Inject(couchbasetest.HTTPWhen{}, 0, 1, couchbasetest.HTTPFault{Cut: couchbasetest.CutHTTPRequest})
 					}
 					told := !ofClient && !strings.Contains(strings.Join(never, " "), function) && (!ofEncoding || name == "kv")
-					armed = true
+					armed.Store(true)
 					if v := recovered(func() { _ = operate(client) }); (v == "mine") != told {
 						t.Errorf("recovered %v", v)
 					}
-					if armed = false; !ofClient {
+					if armed.Store(false); !ofClient {
 						if err := operate(client); err != nil {
 							t.Errorf("the next operation: %v", err)
 						}
 					}
-					armed = function == "ClientClosed"
+					armed.Store(function == "ClientClosed")
 					if v := recovered(func() { client.Close(nil) }); (v == "mine") != (function == "ClientClosed") {
 						t.Errorf("Close panicked with %v", v)
 					}
@@ -130,8 +132,11 @@ func TestATracerIsToldOfAPanic(t *testing.T) {
 func TestAPanicOfPoolIsAnErrorOfTheConnection(t *testing.T) {
 	for kind := telemetry.ConnectionCreated; kind <= telemetry.ConnectionClosed; kind++ {
 		withServer(t, func(t *testing.T, server *couchbasetest.Cluster) {
+			var mu sync.Mutex
 			panicked := map[string]bool{}
 			client := connectTraced(t, server, &telemetry.Tracer{Pool: func(_ context.Context, e *telemetry.PoolEvent) {
+				mu.Lock()
+				defer mu.Unlock()
 				if e.Kind == kind && !panicked[e.Service] {
 					panicked[e.Service] = true
 					panic("mine")
@@ -141,6 +146,8 @@ func TestAPanicOfPoolIsAnErrorOfTheConnection(t *testing.T) {
 			must[*couchbase.MutationResult](t)(client.Bucket("default").DefaultCollection().Upsert("a", 1, nil))
 			must[*couchbase.QueryResult](t)(client.Query("s", &couchbase.QueryOptions{Adhoc: true}))
 			client.Close(nil)
+			mu.Lock()
+			defer mu.Unlock()
 			for _, p := range client.PoolStats() {
 				if !panicked[p.Service] || p.InUse+p.Idle+p.Pending != 0 || p.Made+p.Failed != map[bool]uint64{true: 1, false: 2}[kind == telemetry.ConnectionClosed] {
 					t.Errorf("kind %d: %+v", kind, p)
