@@ -338,10 +338,11 @@ func TestANodeThatLeavesBeforeTheWrite(t *testing.T) {
 		x := client.begin(t.Context(), streamRequest(clustermap.Query, retry.NotIdempotent), "a:1", Offer{})
 		x.departure.state.Store(departed)
 		failure := x.send([]byte("{}"))
+		synctest.Wait() // what was sent has arrived
 		if failure == nil || failure.Stage != retry.StageBeforeSending || asked {
 			t.Errorf("%+v, asked %v; want a failure before sending", failure, asked)
 		}
-		if synctest.Wait(); cluster.open.Load() != 0 { // nothing can be written to it any more
+		if cluster.open.Load() != 0 { // nothing can be written to it any more
 			t.Error("the sealed connection is still open")
 		}
 	})
