@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -212,9 +213,9 @@ func TestCallsFollowTheirOptions(t *testing.T) {
 		defer client.Close(nil)
 		c := client.Bucket("default").DefaultCollection()
 		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
-		refused := false
+		var refused atomic.Bool // replicas are read at once, and a read that a deadline ends may still arrive
 		server.Use(couchbasetest.AnyOpcode, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
-			if refused {
+			if refused.Load() {
 				return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
 			}
 			return couchbasetest.Fault{}
@@ -223,7 +224,7 @@ func TestCallsFollowTheirOptions(t *testing.T) {
 			replicas := strings.Contains(op.name, "Replica")
 			cancelled, cancel := context.WithCancel(t.Context())
 			cancel()
-			refused = true
+			refused.Store(true)
 			if err := op.run(c, "a", setField("Context", cancelled)); !errors.Is(err, context.Canceled) && !errors.Is(err, couchbase.ErrRequestCanceled) {
 				t.Errorf("%s with a context that has ended: %v", op.name, err)
 			}
@@ -246,7 +247,7 @@ func TestCallsFollowTheirOptions(t *testing.T) {
 			if !slices.ContainsFunc(tracer.all, func(s *recordedSpan) bool { return s.parent == "parent of "+op.name }) {
 				t.Errorf("%s has no span under its parent", op.name)
 			}
-			refused = false
+			refused.Store(false)
 		}
 	})
 }
