@@ -1,11 +1,11 @@
 package explore
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore/mongofault"
+	"github.com/holdfast-db/holdfast/internal/explore/testrun"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -13,50 +13,28 @@ import (
 type Option func(*config)
 
 type config struct {
-	site     mongofault.Settings
-	chosen   func(Message) bool
-	depth    int
-	samples  int
-	seed     int64
-	parallel int
-	budget   time.Duration
-	mayLeak  bool
+	testrun.Settings
+	site mongofault.Settings
 }
 
-// The budgets of a run, of its clock.
-const (
-	realBudget = 30 * time.Second
-	fakeBudget = time.Hour
-)
-
 func newConfig(opts []Option) (*config, error) {
-	c := &config{site: mongofault.Settings{Members: 3, Failures: All()}, depth: 1, samples: 200, seed: 1}
+	c := &config{Settings: testrun.Defaults, site: mongofault.Settings{Members: 3, Failures: All()}}
 	for i, o := range opts {
 		if o == nil {
 			return nil, fmt.Errorf("explore: Run: option %d is nil", i)
 		}
 		o(c)
 	}
-	switch {
-	case c.depth < 1:
-		return nil, fmt.Errorf("explore: Depth: %d is less than 1", c.depth)
-	case c.samples < 1:
-		return nil, fmt.Errorf("explore: Samples: %d is less than 1", c.samples)
-	case c.parallel < 0:
-		return nil, fmt.Errorf("explore: Parallel: %d is negative", c.parallel)
-	case c.budget < 0:
-		return nil, fmt.Errorf("explore: Budget: %v is negative", c.budget)
-	case c.budget == 0:
-		if c.budget = realBudget; c.site.InMemory {
-			c.budget = fakeBudget
-		}
+	c.site.InMemory = c.InMemory
+	if err := c.Complete(); err != nil {
+		return nil, err
 	}
-	return c, errors.Join(c.site.Check())
+	return c, c.site.Check()
 }
 
 // InMemory makes each run a bubble of testing/synctest, in which waits take no time; see the documentation of the package. The program
 // must connect through [Exploration.Dialer].
-func InMemory() Option { return func(c *config) { c.site.InMemory = true } }
+func InMemory() Option { return func(c *config) { c.InMemory = true } }
 
 // Standalone makes the server of each run a standalone. Without it that is a replica set of three members.
 func Standalone() Option { return func(c *config) { c.site.Members, c.site.Mongos = 0, 0 } }
@@ -81,25 +59,25 @@ func Failures(list ...Failure) Option { return func(c *config) { c.site.Failures
 
 // Messages sets to which messages failures happen: those for which chosen returns true. Without it that is every message but those that
 // drivers send for themselves, such as hello and endSessions. It is called from several goroutines at once.
-func Messages(chosen func(Message) bool) Option { return func(c *config) { c.chosen = chosen } }
+func Messages(chosen func(Message) bool) Option { return func(c *config) { c.Chosen = chosen } }
 
 // Depth sets how many failures a run has at most; without it that is 1. Every case with one failure is run. Of the cases with more,
 // [Samples] are drawn: each goes on from a case that held, with a failure at a message that came after its last one.
-func Depth(failures int) Option { return func(c *config) { c.depth = failures } }
+func Depth(failures int) Option { return func(c *config) { c.Depth = failures } }
 
 // Samples sets how many cases with two failures are drawn, how many with three, and so on; without it 200.
-func Samples(n int) Option { return func(c *config) { c.samples = n } }
+func Samples(n int) Option { return func(c *config) { c.Samples = n } }
 
 // Seed sets what the samples are drawn with; without it 1. The same seed draws the same cases from the same messages.
-func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }
+func Seed(seed int64) Option { return func(c *config) { c.Seed = seed } }
 
 // Parallel sets how many runs go at once; without it as many as GOMAXPROCS.
-func Parallel(runs int) Option { return func(c *config) { c.parallel = runs } }
+func Parallel(runs int) Option { return func(c *config) { c.Parallel = runs } }
 
 // Budget sets how long a run may take; without it 30 s, and with [InMemory] an hour of the fake clock. One that takes longer is reported
 // as hung.
-func Budget(d time.Duration) Option { return func(c *config) { c.budget = d } }
+func Budget(d time.Duration) Option { return func(c *config) { c.Budget = d } }
 
 // AllowLeaks permits goroutines that the function started to be left at its end, if it cannot end them: those of a global that is made
 // when it is first used, for example. It has no effect with [InMemory], where each goroutine must end with its bubble.
-func AllowLeaks() Option { return func(c *config) { c.mayLeak = true } }
+func AllowLeaks() Option { return func(c *config) { c.MayLeak = true } }

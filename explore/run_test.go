@@ -132,7 +132,6 @@ func TestARunThatFailsInAnotherWay(t *testing.T) {
 
 // The limits of the real clock.
 func TestARunThatDoesNotEnd(t *testing.T) {
-	explore.Hurry(t)
 	end := make(chan struct{})
 	defer close(end)
 	for _, f := range []failing{
@@ -153,6 +152,7 @@ func TestARunThatDoesNotEnd(t *testing.T) {
 			[]explore.Option{explore.InMemory()},
 		},
 	} {
+		f.opts = append(f.opts, explore.Hurry())
 		t.Run(f.name, f.test)
 	}
 }

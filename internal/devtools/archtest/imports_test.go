@@ -66,6 +66,7 @@ var levels = []level{
 	{"below the public packages", []string{"couchbase/vector"}},
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
 
+	{"what explores every fault", []string{"internal/explore/site", "internal/explore/testrun"}},
 	{"what explores every fault", []string{"internal/explore/mongofault"}},
 	{"what explores every fault", []string{"explore"}},
 
@@ -99,7 +100,7 @@ var apart = []struct {
 }
 
 // forTests are the packages whose functions take a *testing.T.
-var forTests = map[string]bool{"explore": true}
+var forTests = map[string]bool{"explore": true, "internal/explore/testrun": true}
 
 // within reports whether a package is one of the folders or in one.
 func within(name string, folders []string) bool {

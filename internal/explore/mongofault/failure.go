@@ -39,20 +39,13 @@ type Strike struct {
 }
 
 // Later calls a function after a time, or when the failures end, if that is before.
-func (s *Strike) Later(after time.Duration, f func()) { s.site.later(after, f) }
+func (s *Strike) Later(after time.Duration, f func()) { s.site.Later(after, f) }
 
 // Wait waits for a time, or until the failures end, if that is before.
-func (s *Strike) Wait(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-s.site.over:
-	}
-}
+func (s *Strike) Wait(d time.Duration) { s.site.Wait(d) }
 
 // Healed returns a channel that is closed when the failures end.
-func (s *Strike) Healed() <-chan struct{} { return s.site.over }
+func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
 
 // kill ends the member, and restarts it after the outage.
 func (s *Strike) kill() {

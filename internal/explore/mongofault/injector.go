@@ -1,106 +1,48 @@
 package mongofault
 
 import (
-	"slices"
+	"fmt"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
-
-// arrival is one message of the program.
-type arrival struct {
-	explore.Message
-	at        time.Time
-	member    int
-	mongos    int
-	connID    int64
-	requestID int32
-	failure   string // the failure that happened to it
-	words     string // what became of it
-	lost      bool   // the request or the reply was lost
-}
 
 // intercept records a message of the program, and does the next strike of the case if it is for this message.
 func (s *Site) intercept(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 	if !r.Application {
 		return next(r)
 	}
-	a, failure := s.arrived(r)
+	who := fmt.Sprintf("member %d", r.Member)
+	if r.Mongos >= 0 {
+		who = fmt.Sprintf("mongos %d", r.Mongos)
+	}
+	a := s.Arrived(describe(r), who, site.Key{Conn: r.ConnID, Request: int64(r.RequestID)})
 	if a == nil {
 		return next(r)
 	}
-	defer s.ended()
-	if failure == nil {
-		return s.watch(a, r, next)
+	defer s.Ended()
+	if a.Failure == "" {
+		return site.Pass(a, r, next, mongotest.Middleware(nil), answerOf)
 	}
-	strike := &Strike{
-		Deployment: s.deployment, Message: a.Message, Member: a.member, Outage: s.pace.outage, Silence: s.pace.silence, site: s,
-	}
+	return s.strike(a, r, next)
+}
+
+// strike does the failure of a message.
+func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+	strike := &Strike{Deployment: s.deployment, Message: a.Message, Member: r.Member, Outage: s.pace.outage, Silence: s.pace.silence, site: s}
 	if strike.Member < 0 {
 		strike.Member = s.deployment.Primary()
 	}
-	reply := s.apply(strike, failure, a, r, next)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if strike.missed {
-		s.struck = slices.DeleteFunc(s.struck, func(at int) bool { return s.arrivals[at] == a })
-		a.failure = ""
+	middleware := s.failures[a.Failure].Apply(strike)
+	reply := site.Pass(a, r, next, middleware, answerOf)
+	if strike.missed || middleware == nil {
+		a.Missed()
 	}
 	return reply
-}
-
-// apply does the failure to the message.
-func (s *Site) apply(strike *Strike, f *Failure, a *arrival, r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-	middleware := f.Apply(strike)
-	if middleware == nil {
-		strike.missed = true
-		return s.watch(a, r, next)
-	}
-	executed := false
-	reply := middleware(r, func(r *mongotest.Request) *mongotest.Reply {
-		executed = true
-		return s.watch(a, r, next)
-	})
-	s.tell(a, executed, reply)
-	return reply
-}
-
-// watch executes the message, and notes the server's answer.
-func (s *Site) watch(a *arrival, r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-	reply := next(r)
-	words := answerOf(reply)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.words, a.lost = words, reply == nil || reply.Lost
-	return reply
-}
-
-// arrived records a message, and returns the failure that happens to it, nil if none does. It returns no arrival if the failures are
-// over.
-func (s *Site) arrived(r *mongotest.Request) (*arrival, *Failure) {
-	m := describe(r)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.isOver {
-		return nil, nil
-	}
-	s.running++
-	name := m.Command + "/" + m.Target
-	s.seen[name]++
-	m.Ordinal = s.seen[name]
-	a := &arrival{Message: m, at: time.Now(), member: r.Member, mongos: r.Mongos, connID: r.ConnID, requestID: r.RequestID}
-	s.arrivals = append(s.arrivals, a)
-	if s.begun == len(s.strikes) || !s.strikes[s.begun].Message.Same(m) {
-		return a, nil
-	}
-	a.failure = s.strikes[s.begun].Failure
-	s.begun++
-	s.struck = append(s.struck, len(s.arrivals)-1)
-	return a, s.failures[a.failure]
 }
 
 // describe returns what a message does.

@@ -1,4 +1,4 @@
-package explore
+package testrun
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/explore"
 )
 
-// closing is how long a run may take to end after its budget, and its goroutines after its end.
-var closing = 5 * time.Second
-
 // label is the label of the goroutines of a run; its value is the run's number.
 const label = "holdfast-explore"
 
@@ -24,27 +21,27 @@ func (x *explorer) overTCP(ctx context.Context, c explore.Case) (o explore.Outco
 	o.Case = c
 	began := time.Now()
 	defer func() { o.Took = time.Since(began) }()
-	e, err := x.begin(ctx, c)
+	r, function, err := x.start(ctx, c)
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
 		return o
 	}
 	number := strconv.FormatInt(runs.Add(1), 10)
 	var ended chan struct{}
-	pprof.Do(ctx, pprof.Labels(label, number), func(context.Context) { ended = e.perform(x.function) })
-	within := before(ended, x.budget)
+	pprof.Do(ctx, pprof.Labels(label, number), func(context.Context) { ended = r.perform(func() { function(r) }) })
+	within := before(ended, x.Budget)
 	if !within {
 		o.Verdict, o.Dump = explore.Hung, goroutinesLabelled(number)
-		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", x.budget))
+		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", x.Budget))
 	}
-	e.end()
+	r.end()
 	if !within {
-		o.Unstoppable = !before(ended, closing)
+		o.Unstoppable = !before(ended, x.Limits.Closing)
 	} else if dump := x.leftovers(number); dump != "" {
 		o.Verdict, o.Dump = explore.Leaked, dump
 		o.Problems = append(o.Problems, "the function has ended, and goroutines that it started go on: is every client closed?")
 	}
-	e.fill(&o)
+	r.fill(&o)
 	return o
 }
 
@@ -62,12 +59,12 @@ func before(ended <-chan struct{}, limit time.Duration) bool {
 
 // leftovers returns the goroutines of a run that do not end, "" if all do.
 func (x *explorer) leftovers(number string) (dump string) {
-	if x.mayLeak {
+	if x.MayLeak {
 		return ""
 	}
-	tick := time.NewTicker(closing / 500)
+	tick := time.NewTicker(x.Limits.Closing / 500)
 	defer tick.Stop()
-	for limit := time.Now().Add(closing); ; <-tick.C {
+	for limit := time.Now().Add(x.Limits.Closing); ; <-tick.C {
 		if dump = goroutinesLabelled(number); dump == "" || time.Now().After(limit) {
 			return dump
 		}

@@ -1,4 +1,4 @@
-package explore
+package testrun
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 var bubbleOf = regexp.MustCompile(`synctest bubble \d+`)
 
 // ours matches the stacks of the goroutines that hold a bubble together.
-var ours = regexp.MustCompile(`^(internal/synctest\.Run|testing/synctest\.testingSynctestTest|\S*/explore\.\(\*bubble\)\.run)\(`)
+var ours = regexp.MustCompile(`^(internal/synctest\.Run|testing/synctest\.testingSynctestTest|\S*/testrun\.\(\*bubble\)\.run)\(`)
 
 // ownBubble returns how dumps name the bubble of the calling goroutine.
 func ownBubble() string {

@@ -1,4 +1,4 @@
-package explore
+package testrun
 
 import (
 	"context"
@@ -11,13 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/explore"
 )
 
-// Limits of the real clock for a bubble. They are reached only if a goroutine waits for something outside of the bubble: then neither does
-// the bubble's clock go on, nor is it seen that all goroutines wait.
-var (
-	bubbleLimit   = time.Minute
-	leftoverLimit = 20 * time.Second // after the function has ended
-)
-
 // grace is how long goroutines may go on after the end, on the bubble's clock.
 const grace = time.Minute
 
@@ -25,7 +18,7 @@ const grace = time.Minute
 type bubble struct {
 	*explorer
 	c     explore.Case
-	e     atomic.Pointer[Exploration]
+	r     atomic.Pointer[Run]
 	id    atomic.Pointer[string]
 	hung  atomic.Pointer[string] // the goroutines when the budget was used up
 	ended chan struct{}          // closed when the function has ended and the servers are closed
@@ -49,14 +42,14 @@ func (x *explorer) inMemory(_ context.Context, c explore.Case) explore.Outcome {
 func (b *bubble) run() {
 	id := ownBubble()
 	b.id.Store(&id)
-	e, err := b.begin(context.Background(), b.c)
+	r, function, err := b.start(context.Background(), b.c)
 	if err != nil {
 		panic(err) // the settings were checked
 	}
-	e.over = make(chan struct{})
-	b.e.Store(e)
-	ended := e.perform(b.function)
-	budget := time.NewTimer(b.budget)
+	r.over = make(chan struct{})
+	b.r.Store(r)
+	ended := r.perform(func() { function(r) })
+	budget := time.NewTimer(b.Budget)
 	defer budget.Stop()
 	select {
 	case <-ended:
@@ -64,7 +57,7 @@ func (b *bubble) run() {
 		goroutines := goroutinesOf(id)
 		b.hung.Store(&goroutines)
 	}
-	e.end()
+	r.end()
 	<-ended
 	close(b.ended)
 	<-time.After(grace)
@@ -72,7 +65,7 @@ func (b *bubble) run() {
 
 // await returns the outcome when the bubble has ended, or will not end.
 func (b *bubble) await(left <-chan any) explore.Outcome {
-	limit := time.NewTimer(bubbleLimit)
+	limit := time.NewTimer(b.Limits.Bubble)
 	defer limit.Stop()
 	select {
 	case failure := <-left:
@@ -81,7 +74,7 @@ func (b *bubble) await(left <-chan any) explore.Outcome {
 	case <-limit.C:
 		return b.goesOn(explore.Hung, "the run has not ended after a minute of the real clock: does it wait for something outside of its bubble?")
 	}
-	limit.Reset(leftoverLimit)
+	limit.Reset(b.Limits.Leftover)
 	select {
 	case failure := <-left:
 		return b.outcome(failure)
@@ -93,8 +86,8 @@ func (b *bubble) await(left <-chan any) explore.Outcome {
 // goesOn returns the outcome of a bubble that cannot be ended.
 func (b *bubble) goesOn(v explore.Verdict, problem string) explore.Outcome {
 	o := explore.Outcome{Verdict: v, Unstoppable: true, Problems: []string{problem}, Dump: b.goroutines()}
-	if e := b.e.Load(); e != nil {
-		e.fill(&o)
+	if r := b.r.Load(); r != nil {
+		r.fill(&o)
 	}
 	return o
 }
@@ -108,12 +101,12 @@ func (b *bubble) goroutines() string {
 
 // outcome returns the outcome of a bubble that has ended, with the panic that ended it.
 func (b *bubble) outcome(failure any) (o explore.Outcome) {
-	e := b.e.Load()
-	if e == nil {
+	r := b.r.Load()
+	if r == nil {
 		o.Problems = append(o.Problems, fmt.Sprintf("the servers did not start: %v", failure))
 		return o
 	}
-	e.fill(&o)
+	r.fill(&o)
 	ended := false
 	select {
 	case <-b.ended:
@@ -123,7 +116,7 @@ func (b *bubble) outcome(failure any) (o explore.Outcome) {
 	switch hung := b.hung.Load(); {
 	case hung != nil:
 		o.Verdict, o.Dump = explore.Hung, *hung
-		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", b.budget))
+		o.Problems = append(o.Problems, fmt.Sprintf("the run has taken longer than its budget of %v", b.Budget))
 	case failure != nil && ended:
 		o.Verdict, o.Dump = explore.Leaked, b.goroutines()
 		o.Problems = append(o.Problems, "the function has ended, and goroutines that it started wait for ever: is every client closed?")
