@@ -2,17 +2,16 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/webpage"
 )
 
 // page is the data of the template.
 type page struct {
 	Title, Conclusion  string
-	CSS                template.CSS
 	Strategies         []string
 	Rows               []row
 	Legend, Conditions []string
@@ -27,7 +26,7 @@ type row struct {
 // cell is one strategy with one failure.
 type cell struct {
 	ID, Strategy, Failure string
-	Marks                 []mark
+	Marks                 []webpage.Mark
 	Expectation           string // whether the verdict is the expected one; "" without a verdict
 	Odd                   bool   // it is not as expected
 	Why                   string // why there is no verdict
@@ -36,26 +35,11 @@ type cell struct {
 	Stories               []story
 }
 
-// mark is an element of a verdict, or the state of a cell without one. Its shape says the same as its colour.
-type mark struct{ Tone, Shape, Words string }
-
 type number struct{ Name, Value string }
-
-// The tones of marks, which are the classes of the styles.
-const (
-	good  = "good"
-	limit = "limit"
-	bad   = "bad"
-	none  = "none"
-)
-
-var shapes = map[string]string{good: "●", limit: "▲", bad: "■", none: "○"}
-
-func markOf(tone, words string) mark { return mark{tone, shapes[tone], words} }
 
 func newPage(r *prove.Report) page {
 	p := page{
-		Title: "holdfast prove: " + r.Backend.Title, Conclusion: r.Conclusion(), CSS: template.CSS(styles), //nolint:gosec // it is embedded
+		Title: "holdfast prove: " + r.Backend.Title, Conclusion: r.Conclusion(),
 		Legend: r.Backend.Legend(), Conditions: r.Conditions(),
 	}
 	for _, s := range r.Strategies {
@@ -88,18 +72,18 @@ func newCell(strategy, failure string, r *prove.Result) cell {
 func (c *cell) judge(r *prove.Result) {
 	switch {
 	case r.Unavailable != "":
-		c.Marks, c.Why = []mark{markOf(none, "not available")}, r.Unavailable
+		c.Marks, c.Why = []webpage.Mark{{Tone: webpage.None, Words: "not available"}}, r.Unavailable
 		return
 	case r.Interrupted:
-		c.Marks, c.Why = []mark{markOf(none, "interrupted")}, "The run was ended before this cell."
+		c.Marks, c.Why = []webpage.Mark{{Tone: webpage.None, Words: "interrupted"}}, "The run was ended before this cell."
 		return
 	case r.Busy:
-		c.Marks, c.Why = []mark{markOf(none, "no verdict")}, r.WhyBusy()
+		c.Marks, c.Why = []webpage.Mark{{Tone: webpage.None, Words: "no verdict"}}, r.WhyBusy()
 		return
 	case r.Error != "":
-		c.Marks, c.Why = []mark{markOf(bad, "error")}, r.Error
+		c.Marks, c.Why = []webpage.Mark{{Tone: webpage.Bad, Words: "error"}}, r.Error
 	case r.NotShown != "":
-		c.Marks, c.Why = []mark{markOf(none, "not shown")}, "There is too little for a verdict: "+r.NotShown
+		c.Marks, c.Why = []webpage.Mark{{Tone: webpage.None, Words: "not shown"}}, "There is too little for a verdict: "+r.NotShown
 	default:
 		c.Marks = verdictMarks(r.Verdict)
 	}
@@ -109,18 +93,18 @@ func (c *cell) judge(r *prove.Result) {
 	}
 }
 
-func verdictMarks(v prove.Verdict) []mark {
-	var marks []mark
+func verdictMarks(v prove.Verdict) []webpage.Mark {
+	var marks []webpage.Mark
 	words := v.Words()
 	for i, element := range v.Elements() {
-		tone := bad
+		tone := webpage.Bad
 		switch {
 		case element == prove.Right:
-			tone = good
+			tone = webpage.Good
 		case element.IsRight():
-			tone = limit
+			tone = webpage.Limit
 		}
-		marks = append(marks, markOf(tone, words[i]))
+		marks = append(marks, webpage.Mark{Tone: tone, Words: words[i]})
 	}
 	return marks
 }

@@ -1,31 +1,22 @@
 // Package report writes the result of the counting experiment as one HTML page. The page needs no script and no other file. It has the
 // matrix and, for each cell, the stories of package prove: a chart of the events, and the same events in words. report.go has the template,
-// page.go the data of a page, words.go and faults.go the sentences, chart.go the charts.
+// page.go the data of a page, words.go and faults.go the sentences, chart.go the charts, which package timeline draws.
 //
 // Begin with report.go, page.go. Then story.go, words.go, faults.go, chart.go.
 package report
 
 import (
-	_ "embed" // the template and the styles
-	"fmt"
-	"html/template"
+	_ "embed" // the template
 	"io"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/webpage"
 )
 
 //go:embed page.html.tmpl
 var markup string
 
-//go:embed page.css
-var styles string
-
-var templates = template.Must(template.New("page").Parse(markup))
+var layout = webpage.New(markup)
 
 // WriteHTML writes the report as an HTML page.
-func WriteHTML(w io.Writer, r *prove.Report) error {
-	if err := templates.Execute(w, newPage(r)); err != nil {
-		return fmt.Errorf("writing the page: %w", err)
-	}
-	return nil
-}
+func WriteHTML(w io.Writer, r *prove.Report) error { return layout.Write(w, newPage(r)) }

@@ -2,12 +2,12 @@ package report
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/webpage"
 )
 
 // doubled is the story of an operation whose reply is lost, and which is sent again.
@@ -188,42 +188,10 @@ func TestThePageIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// Marks keep their order, stay within the chart, and do not overlap as long as there is room.
-func TestMarksStandInOrderAndApart(t *testing.T) {
-	at := func(ms ...int) (events []prove.StoryEvent) {
-		for _, m := range ms {
-			events = append(events, prove.StoryEvent{At: time.Duration(m) * time.Millisecond})
-		}
-		return events
-	}
-	for _, c := range []struct {
-		name   string
-		events []prove.StoryEvent
-		want   []float64 // nil: any
-	}{
-		{"one event", at(5), []float64{3}},
-		{"in proportion", at(0, 50, 100), []float64{3, 50, 97}},
-		{"all at once", at(7, 7, 7), []float64{3, 8.4, 13.8}},
-		{"crowded at the end", at(0, 100, 100), []float64{3, 91.6, 97}},
-		{"as many as a story has", at(make([]int, 24)...), nil},
-	} {
-		got := places(c.events)
-		gap := min(nearest, (100-2*edge)/float64(max(1, len(got)-1)))
-		for i, x := range got {
-			if x < edge-1e-9 || x > 100-edge+1e-9 || i > 0 && x-got[i-1] < gap-1e-9 {
-				t.Errorf("%s: mark %d stands at %v, after %v", c.name, i, x, got[max(0, i-1)])
-			}
-			if c.want != nil && math.Abs(x-c.want[i]) > 1e-9 {
-				t.Errorf("%s: %v, want %v", c.name, got, c.want)
-			}
-		}
-	}
-}
-
 func TestACellWithoutAVerdictSaysThatTheMachineWasBusy(t *testing.T) {
 	busy := prove.Result{Strategy: "once", Failure: "outage", Verdict: prove.OverCounts, Busy: true, StalledSeconds: 0.25}
 	c := newCell("exactly once", "outage", &busy)
-	if len(c.Marks) != 1 || c.Marks[0] != markOf(none, "no verdict") || c.Odd || c.Expectation != "" ||
+	if len(c.Marks) != 1 || c.Marks[0] != (webpage.Mark{Tone: webpage.None, Words: "no verdict"}) || c.Odd || c.Expectation != "" ||
 		!strings.HasPrefix(c.Why, "no verdict: the machine was busy (a timer fired 250 ms late") {
 		t.Errorf("%+v", c)
 	}

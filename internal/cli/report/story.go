@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	"github.com/holdfast-db/holdfast/internal/cli/timeline"
 )
 
 // story is one operation: its heading, its chart, its steps in words, and what came of it.
@@ -20,7 +21,7 @@ type step struct{ Time, Words string }
 func newStory(s *prove.Story, cell string) story {
 	t := story{ID: cell + "--" + s.Operation, Heading: heading(s), Chart: chart(s), Fate: fate(s)}
 	for i := range s.Events {
-		t.Steps = append(t.Steps, step{seconds(s.Events[i].At), sentence(s, &s.Events[i])})
+		t.Steps = append(t.Steps, step{timeline.Seconds(s.Events[i].At), sentence(s, &s.Events[i])})
 	}
 	return t
 }

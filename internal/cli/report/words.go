@@ -3,15 +3,12 @@ package report
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
 )
 
 // longestError is the number of characters of an error that a sentence has.
 const longestError = 200
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
 // sentence tells an event. It stands after the words "At 1.203 s".
 func sentence(s *prove.Story, e *prove.StoryEvent) string {

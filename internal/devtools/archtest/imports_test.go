@@ -70,7 +70,7 @@ var levels = []level{
 	{"what explores every fault", []string{"internal/explore/mongofault"}},
 	{"what explores every fault", []string{"explore"}},
 
-	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules"}},
+	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules", "internal/cli/timeline", "internal/cli/webpage"}},
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
 	{"what the command line is made of", []string{"internal/cli/report"}},
 	{"the command line", []string{"cmd/holdfast"}},
