@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Message is one message of a program, known by what it does, so that a later run finds it again.
@@ -23,7 +25,7 @@ type Message struct {
 
 // String returns the name, such as "update/shop.orders/1".
 func (m Message) String() string {
-	return m.Command + "/" + escape(m.Target) + "/" + strconv.Itoa(m.Ordinal)
+	return escape(m.Command) + "/" + escape(m.Target) + "/" + strconv.Itoa(m.Ordinal)
 }
 
 // Same reports whether two messages have the same name.
@@ -52,27 +54,34 @@ func ParseMessage(name string) (m Message, err error) {
 		return m, fmt.Errorf("explore: %q is not a message such as update/shop.orders/1", name)
 	}
 	ordinal, err := strconv.Atoi(parts[2])
-	if err != nil || ordinal < 1 {
+	if err != nil || ordinal < 1 || parts[2] != strconv.Itoa(ordinal) {
 		return m, fmt.Errorf("explore: in the message %q, %q is not a number from 1 on", name, parts[2])
 	}
-	target, err := unescape(parts[1])
-	if err != nil {
-		return m, fmt.Errorf("explore: in the message %q: %w", name, err)
+	m.Ordinal = ordinal
+	for i, part := range []*string{&m.Command, &m.Target} {
+		if *part, err = unescape(parts[i]); err != nil {
+			return Message{}, fmt.Errorf("explore: in the message %q: %w", name, err)
+		}
 	}
-	return Message{Command: parts[0], Target: target, Ordinal: ordinal}, nil
+	return m, nil
 }
 
 // reserved are the bytes with a meaning in the name of a case, and the one that escapes them.
 const reserved = "/:+%'"
 
-// escape replaces the reserved bytes of a target, and those that a shell or a terminal would change.
-func escape(target string) string {
+// escape replaces the reserved bytes of a command or a target, and what a shell, a terminal, or JSON would change.
+func escape(text string) string {
 	var b strings.Builder
-	for i := range len(target) {
-		if c := target[i]; c <= ' ' || c == 0x7f || strings.IndexByte(reserved, c) >= 0 {
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		part := text[i : i+size]
+		invalid := r == utf8.RuneError && size == 1
+		if !invalid && r != ' ' && unicode.IsPrint(r) && !strings.ContainsRune(reserved, r) {
+			b.WriteString(part)
+			continue
+		}
+		for _, c := range []byte(part) {
 			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
 		}
 	}
 	return b.String()

@@ -38,7 +38,7 @@ func deeper(held []Outcome, failures []Failure, n int, draw *rand.Rand) []Case {
 
 // sample draws n of the candidates without putting them back, in proportion to their weights, and returns them in their order.
 func sample(candidates []Case, weights []int, n int, draw *rand.Rand) []Case {
-	if n >= len(candidates) {
+	if n = max(0, n); n >= len(candidates) {
 		return candidates
 	}
 	sum := 0

@@ -34,9 +34,13 @@ type Search struct {
 // Do explores until everything is explored, ctx ends, or a run cannot be stopped.
 func (s *Search) Do(ctx context.Context) *Report {
 	r := &Report{Failures: s.Failures, Seed: s.Seed, Only: s.Only}
-	r.First = s.Run(ctx, nil)
-	r.First.Settle()
-	if r.First.Verdict.failing() {
+	first := s.Run(ctx, nil)
+	if ctx.Err() != nil { // it was ended, so it says nothing
+		r.Left = 1
+		return r
+	}
+	r.First = first
+	if r.First.Settle(); r.First.Verdict.failing() {
 		return r
 	}
 	if s.Only != nil {
@@ -89,10 +93,11 @@ func (s *Search) all(ctx context.Context, r *Report, cases []Case) {
 		workers.Go(func() {
 			for at, ok := q.take(); ok && ctx.Err() == nil; at, ok = q.take() {
 				o := s.Run(ctx, cases[at])
+				if ctx.Err() != nil { // it was ended, so it says nothing
+					return
+				}
 				if o.Settle(); o.Unstoppable {
 					stop()
-				} else if ctx.Err() != nil { // its context ended, so it says nothing
-					return
 				}
 				q.end(at, o, func(ended int) {
 					if s.Progress != nil {

@@ -18,6 +18,8 @@ func (r *Report) Text(repeat func(Case) string) string {
 	case r.First.Verdict.failing():
 		b.WriteString("the run without any failure fails:\n")
 		r.First.write(&b)
+	case r.First.Verdict == "":
+		b.WriteString("the run without any failure was ended before its end\n")
 	case len(broken) > 0:
 		r.broken(&b, broken, repeat)
 	case len(r.First.Messages) == 0:
