@@ -14,8 +14,8 @@ const (
 	Leaked     Verdict = "leaked"      // goroutines of the run were left at its end
 )
 
-// failing reports whether the run shows a mistake.
-func (v Verdict) failing() bool { return v == Broken || v == Hung || v == Leaked }
+// Failing reports whether the run shows a mistake.
+func (v Verdict) Failing() bool { return v == Broken || v == Hung || v == Leaked }
 
 // Outcome is what one run showed.
 type Outcome struct {

@@ -35,7 +35,7 @@ func (r *Report) stopped() bool { return r.Left > 0 }
 // Failing reports whether what the program promised was broken, nothing could be explored, or the one case that was asked for was not
 // reached.
 func (r *Report) Failing() bool {
-	if r.First.Verdict.failing() || r.stopped() || len(r.Outcomes) == 0 {
+	if r.First.Verdict.Failing() || r.stopped() || len(r.Outcomes) == 0 {
 		return true
 	}
 	return len(r.Broken()) > 0 || r.Only != nil && r.Count(NotReached) > 0
@@ -56,7 +56,7 @@ func (r *Report) Count(v Verdict) int {
 func (r *Report) Broken() []*Outcome {
 	var list []*Outcome
 	for i := range r.Outcomes {
-		if r.Outcomes[i].Verdict.failing() {
+		if r.Outcomes[i].Verdict.Failing() {
 			list = append(list, &r.Outcomes[i])
 		}
 	}

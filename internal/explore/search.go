@@ -40,7 +40,7 @@ func (s *Search) Do(ctx context.Context) *Report {
 		return r
 	}
 	r.First = first
-	if r.First.Settle(); r.First.Verdict.failing() {
+	if r.First.Settle(); r.First.Verdict.Failing() {
 		return r
 	}
 	if s.Only != nil {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,9 +16,9 @@ const (
 func (r *Report) Text(repeat func(Case) string) string {
 	var b strings.Builder
 	switch broken := r.Broken(); {
-	case r.First.Verdict.failing():
+	case r.First.Verdict.Failing():
 		b.WriteString("the run without any failure fails:\n")
-		r.First.write(&b)
+		b.WriteString(r.First.Text())
 	case r.First.Verdict == "":
 		b.WriteString("the run without any failure was ended before its end\n")
 	case len(broken) > 0:
@@ -27,7 +28,7 @@ func (r *Report) Text(repeat func(Case) string) string {
 	case len(r.Outcomes) == 0 && r.Left == 0:
 		b.WriteString("no failure concerns any of the chosen messages, so there is nothing to explore\n")
 	}
-	if !r.First.Verdict.failing() {
+	if !r.First.Verdict.Failing() {
 		r.notReached(&b)
 		b.WriteString(r.Summary() + "\n")
 	}
@@ -38,7 +39,7 @@ func (r *Report) Text(repeat func(Case) string) string {
 func (r *Report) broken(b *strings.Builder, broken []*Outcome, repeat func(Case) string) {
 	smallest := broken[0]
 	fmt.Fprintf(b, "%s:\n", r.Words(smallest.Case))
-	smallest.write(b)
+	b.WriteString(smallest.Text())
 	if line := repeat(smallest.Case); line != "" {
 		fmt.Fprintf(b, "repeat it alone:\n    %s\n", line)
 	}
@@ -51,7 +52,7 @@ func (r *Report) broken(b *strings.Builder, broken []*Outcome, repeat func(Case)
 			fmt.Fprintf(b, "    ... and %d more\n", len(broken)-1-i)
 			break
 		}
-		fmt.Fprintf(b, "    %s: %s\n", o.Case, o.short())
+		fmt.Fprintf(b, "    %s: %s\n", o.Case, o.Short())
 	}
 }
 
@@ -76,8 +77,8 @@ func (r *Report) notReached(b *strings.Builder) {
 	}
 }
 
-// short returns the first line of what is wrong.
-func (o *Outcome) short() string {
+// Short returns the first line of what is wrong.
+func (o *Outcome) Short() string {
 	if len(o.Problems) == 0 {
 		return string(o.Verdict)
 	}
@@ -85,9 +86,10 @@ func (o *Outcome) short() string {
 	return line
 }
 
-// write writes what the program logged, what does not hold, and what happened.
-func (o *Outcome) write(b *strings.Builder) {
-	for _, line := range append(append([]string(nil), o.Log...), o.Problems...) {
+// Text returns what the program logged, what does not hold, and what happened.
+func (o *Outcome) Text() string {
+	var b strings.Builder
+	for _, line := range slices.Concat(o.Log, o.Problems) {
 		b.WriteString("    " + strings.ReplaceAll(strings.TrimRight(line, "\n"), "\n", "\n    ") + "\n")
 	}
 	if len(o.Events) > 0 {
@@ -95,7 +97,7 @@ func (o *Outcome) write(b *strings.Builder) {
 	}
 	for i := range o.Events {
 		if i == maxEvents {
-			fmt.Fprintf(b, "    ... and %d more events\n", len(o.Events)-i)
+			fmt.Fprintf(&b, "    ... and %d more events\n", len(o.Events)-i)
 			break
 		}
 		b.WriteString("    " + o.Events[i].String() + "\n")
@@ -103,4 +105,5 @@ func (o *Outcome) write(b *strings.Builder) {
 	if o.Dump != "" {
 		b.WriteString("its goroutines:\n" + o.Dump + "\n")
 	}
+	return b.String()
 }

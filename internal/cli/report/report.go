@@ -16,7 +16,7 @@ import (
 //go:embed page.html.tmpl
 var markup string
 
-var layout = webpage.New(markup)
+var layout = webpage.New(markup, "")
 
 // WriteHTML writes the report as an HTML page.
 func WriteHTML(w io.Writer, r *prove.Report) error { return layout.Write(w, newPage(r)) }

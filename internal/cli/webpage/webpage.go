@@ -19,10 +19,10 @@ var shared string
 // marks.
 type Page struct{ template *template.Template }
 
-// New parses the template of a page. It panics if the template is wrong.
-func New(markup string) *Page {
+// New parses the template of a page, with the styles that only this page has. It panics if the template is wrong.
+func New(markup, own string) *Page {
 	t := template.New("page").Funcs(template.FuncMap{
-		"styles": func() template.CSS { return template.CSS(styles) }, //nolint:gosec // it is embedded
+		"styles": func() template.CSS { return template.CSS(styles + own) }, //nolint:gosec // both are embedded
 	})
 	return &Page{template.Must(template.Must(t.Parse(shared)).Parse(markup))}
 }

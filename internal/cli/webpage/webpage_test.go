@@ -7,7 +7,7 @@ import (
 
 func TestAPageHasTheStylesAndEscapesWhatItShows(t *testing.T) {
 	var b strings.Builder
-	p := New("{{template \"head\" .Title -}}\n{{template \"marks\" .Marks}}</body>\n</html>\n")
+	p := New("{{template \"head\" .Title -}}\n{{template \"marks\" .Marks}}</body>\n</html>\n", ".own{margin:0}")
 	err := p.Write(&b, struct {
 		Title string
 		Marks []Mark
@@ -16,7 +16,7 @@ func TestAPageHasTheStylesAndEscapesWhatItShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<!DOCTYPE html>\n", "<title>&lt;title&gt;</title>\n<style>:root{", "<body>\n<span class=\"mark good\">",
+		"<!DOCTYPE html>\n", "<title>&lt;title&gt;</title>\n<style>:root{", ".own{margin:0}</style>", "<body>\n<span class=\"mark good\">",
 		`<span class="mark limit"><b aria-hidden="true">▲</b> <span>loses</span></span>`, `■</b> <span>&lt;b&gt;</span>`, "○</b> <span>none</span>",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -72,7 +72,7 @@ var levels = []level{
 
 	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules", "internal/cli/timeline", "internal/cli/webpage"}},
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
-	{"what the command line is made of", []string{"internal/cli/report"}},
+	{"what the command line is made of", []string{"internal/cli/explorereport", "internal/cli/report"}},
 	{"the command line", []string{"cmd/holdfast"}},
 	{"programs one can run", []string{"examples/couchbase", "examples/engine", "examples/faultproxy", "examples/service"}},
 
