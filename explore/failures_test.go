@@ -107,6 +107,9 @@ func TestEachFailureHappens(t *testing.T) {
 		}},
 		{explore.KilledBefore, update, "update", func(w *witness) bool { return w.applied() == 1 && w.of[len(w.of)-1].Term == 2 }},
 		{explore.KilledDuring, update, "update", func(w *witness) bool { return w.of[0].RolledBack && w.applied() == 1 && w.members() == 2 }},
+		{explore.KilledDuring, inTransaction, "update", func(w *witness) bool {
+			return len(w.of) == 1 && w.of[0].RolledBack && w.err != nil && w.deployment.Term() == 2
+		}},
 		{explore.KilledAfter, update, "update", func(w *witness) bool {
 			return w.applied() == 1 && !w.of[0].Answered && w.some(deduplicated) && w.members() == 2
 		}},

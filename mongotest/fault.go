@@ -47,8 +47,8 @@ type Fault struct {
 	LoseRequest bool
 	// Error is sent as the reply; the message is not executed.
 	Error *CommandError
-	// AfterApply runs when the primary has applied a write, before the wait for its write concern. Until it returns, or the
-	// primary steps down, no secondary gets the write. Commands that are not writes do not run it.
+	// AfterApply runs when the primary has applied a write or committed a transaction, before the wait for its write concern. Until it
+	// returns, or the primary steps down, no secondary gets the write. Other commands do not run it.
 	AfterApply func()
 	// After runs when the command was executed and the wait for its write concern has ended, before the reply is sent.
 	After func()

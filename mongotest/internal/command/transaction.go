@@ -61,7 +61,20 @@ func endTransaction(x *call.Call, end func(t *replica.Transaction) error) error 
 	if !x.InTransaction() {
 		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.Command.Name)
 	}
-	return call.WithLock(x, func(x call.Locked) error { return endRunning(x, end) })
+	var release func() // lets others see what was committed, after what a fault does then
+	err := call.WithLock(x, func(x call.Locked) error {
+		if x.Command.AfterApply != nil && x.Command.Name == "commitTransaction" && x.CheckPrimary() == nil {
+			release = x.Client.Member.HoldLocked()
+		}
+		return endRunning(x, end)
+	})
+	if release != nil {
+		defer release()
+		if err == nil {
+			x.Command.AfterApply()
+		}
+	}
+	return err
 }
 
 func endRunning(x call.Locked, end func(t *replica.Transaction) error) error {
