@@ -45,6 +45,9 @@ func TestTheReportNamesTheSmallestCase(t *testing.T) {
 	if !report.Failing() {
 		t.Fatal("no mistake was found")
 	}
+	if program, server := strings.Index(text, "program    add returned"), strings.Index(text, "member 0   update"); server < 0 || program < server {
+		t.Errorf("the events are not in their order:\n%s", text)
+	}
 	contains(t, text,
 		"message 1 of 1 (update shop.counters): the server executes this, and reports write concern error 64",
 		"add returned <nil>", "the check found: the counter is 2, wanted [1]", "HOLDFAST_EXPLORE='update/shop.counters/1:write-concern-64' go test -run '^TestTheReportNamesTheSmallestCase$'")

@@ -14,6 +14,7 @@ type Arrival struct {
 
 	base  *Base
 	at    time.Time
+	turn  int
 	who   string // the server
 	key   Key
 	words string // what became of it
@@ -35,7 +36,8 @@ func (b *Base) Arrived(m explore.Message, who string, key Key) *Arrival {
 	name := m.Command + "/" + m.Target
 	b.seen[name]++
 	m.Ordinal = b.seen[name]
-	a := &Arrival{Message: m, base: b, at: time.Now(), who: who, key: key}
+	b.turn++
+	a := &Arrival{Message: m, base: b, at: time.Now(), turn: b.turn, who: who, key: key}
 	b.arrivals = append(b.arrivals, a)
 	if b.begun < len(b.strikes) && b.strikes[b.begun].Message.Same(m) {
 		a.Failure = b.strikes[b.begun].Failure

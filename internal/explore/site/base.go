@@ -25,7 +25,8 @@ type Base struct {
 	seen     map[string]int
 	arrivals []*Arrival
 	struck   []int // places in arrivals
-	notes    []explore.Event
+	notes    []note
+	turn     int // of the next message or note
 	repairs  []*repair
 	running  int           // messages of the program that are being executed
 	idle     chan struct{} // closed when there are none, if somebody waits for that

@@ -9,11 +9,18 @@ import (
 	"github.com/holdfast-db/holdfast/internal/explore"
 )
 
+// note is an event with its turn: on the fake clock many events have one time.
+type note struct {
+	turn int
+	explore.Event
+}
+
 // Note adds a line about the program or the cluster to what happened.
 func (b *Base) Note(who, format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.notes = append(b.notes, explore.Event{At: time.Since(b.began), Who: who, Words: fmt.Sprintf(format, args...)})
+	b.turn++
+	b.notes = append(b.notes, note{b.turn, explore.Event{At: time.Since(b.began), Who: who, Words: fmt.Sprintf(format, args...)}})
 }
 
 // Fate is what a server's journal says about a message.
@@ -27,12 +34,15 @@ func (b *Base) Tell(o *explore.Outcome, fates map[Key]Fate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o.Struck = slices.Clone(b.struck)
-	o.Events = slices.Clone(b.notes)
+	all := slices.Clone(b.notes)
 	for _, a := range b.arrivals {
 		o.Messages = append(o.Messages, a.Message)
-		o.Events = append(o.Events, b.event(a, fates[a.key]))
+		all = append(all, note{a.turn, b.event(a, fates[a.key])})
 	}
-	slices.SortStableFunc(o.Events, func(a, b explore.Event) int { return int(a.At - b.At) })
+	slices.SortFunc(all, func(a, b note) int { return a.turn - b.turn })
+	for _, n := range all {
+		o.Events = append(o.Events, n.Event)
+	}
 }
 
 // event returns the line about a message.
