@@ -142,12 +142,23 @@ func withWriteConcernError(s *Strike, code mongotest.Code) mongotest.Middleware 
 			s.missed = true
 			return reply
 		}
-		body = append(body, bson.E{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: code}, {Key: "errmsg", Value: "explore: write concern"}}})
+		body = append(body, bson.E{Key: "writeConcernError", Value: writeConcernError(code)})
 		if retry {
 			body = append(body, bson.E{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}})
 		}
 		return mongotest.NewReply(body)
 	}
+}
+
+func writeConcernError(code mongotest.Code) bson.D {
+	name, text := "", "explore: the write concern failed"
+	switch code {
+	case 64:
+		name, text = "WriteConcernTimeout", "waiting for replication timed out"
+	case 91:
+		name, text = "ShutdownInProgress", "Replication is being shut down"
+	}
+	return bson.D{{Key: "code", Value: code}, {Key: "codeName", Value: name}, {Key: "errmsg", Value: text}}
 }
 
 func isRetryable(code mongotest.Code) bool {
