@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -18,54 +20,91 @@ func singles(messages []Message, failures []Failure) []Case {
 	return list
 }
 
-// deeper draws n cases with one strike more. Each goes on from a run that held, with a failure at a message that came after its last
-// strike: also at one that only the failure made the program send. There are fewer if there are not so many.
+// deeper draws n cases with one strike more, without a case twice, and returns them in their order. Each goes on from a run that held,
+// with a failure at a message that came after its last strike: also at one that only the failure made the program send. There are fewer
+// if there are not so many.
 func deeper(held []Outcome, failures []Failure, n int, draw *rand.Rand) []Case {
-	var candidates []Case
-	var weights []int
-	for i := range held {
-		for _, m := range held[i].after() {
-			for k := range failures {
-				if failures[k].concerns(m) {
-					candidates = append(candidates, append(slices.Clone(held[i].Case), Strike{m, failures[k].Name}))
-					weights = append(weights, failures[k].weight())
-				}
-			}
-		}
+	f := fork{held: held, failures: failures}
+	f.weigh()
+	n = min(max(0, n), f.count)
+	if n == f.count {
+		return f.all()
 	}
-	return sample(candidates, weights, n, draw)
-}
-
-// sample draws n of the candidates without putting them back, in proportion to their weights, and returns them in their order.
-func sample(candidates []Case, weights []int, n int, draw *rand.Rand) []Case {
-	if n = max(0, n); n >= len(candidates) {
-		return candidates
-	}
-	sum := 0
-	for _, w := range weights {
-		sum += w
-	}
-	drawn := make([]int, 0, n)
-	taken := make([]bool, len(candidates))
+	drawn := make(map[branch]bool)
 	for len(drawn) < n {
-		at := draw.IntN(sum)
-		i := 0
-		for ; ; i++ {
-			if taken[i] {
-				continue
-			}
-			if at -= weights[i]; at < 0 {
-				break
-			}
-		}
-		taken[i] = true
-		sum -= weights[i]
-		drawn = append(drawn, i)
+		drawn[f.at(draw.IntN(f.sum))] = true
 	}
-	slices.Sort(drawn)
-	list := make([]Case, n)
-	for i, at := range drawn {
-		list[i] = candidates[at]
+	list := make([]Case, 0, n)
+	for _, b := range slices.SortedFunc(maps.Keys(drawn), compareBranches) {
+		list = append(list, f.toCase(b))
 	}
 	return list
+}
+
+// fork is all the ways to go on from runs that held. There may be millions, so none is kept.
+type fork struct {
+	held     []Outcome
+	failures []Failure
+	count    int
+	sum      int   // of the weights of all ways
+	until    []int // the sum up to and with each run
+}
+
+// branch is one way: a failure at a message of a run.
+type branch struct{ run, message, failure int }
+
+func compareBranches(a, b branch) int {
+	return cmp.Or(a.run-b.run, a.message-b.message, a.failure-b.failure)
+}
+
+// each calls see with the ways to go on from a run, until it returns false.
+func (f *fork) each(run int, see func(b branch, weight int) bool) {
+	for m, message := range f.held[run].after() {
+		for k := range f.failures {
+			if f.failures[k].concerns(message) && !see(branch{run, m, k}, f.failures[k].weight()) {
+				return
+			}
+		}
+	}
+}
+
+// weigh counts the ways, and adds up their weights.
+func (f *fork) weigh() {
+	for run := range f.held {
+		f.each(run, func(_ branch, weight int) bool {
+			f.count++
+			f.sum += weight
+			return true
+		})
+		f.until = append(f.until, f.sum)
+	}
+}
+
+// at returns the way at a place among the weights.
+func (f *fork) at(place int) (found branch) {
+	run, _ := slices.BinarySearch(f.until, place+1)
+	if run > 0 {
+		place -= f.until[run-1]
+	}
+	f.each(run, func(b branch, weight int) bool {
+		found = b
+		place -= weight
+		return place >= 0
+	})
+	return found
+}
+
+func (f *fork) all() (list []Case) {
+	for run := range f.held {
+		f.each(run, func(b branch, _ int) bool {
+			list = append(list, f.toCase(b))
+			return true
+		})
+	}
+	return list
+}
+
+func (f *fork) toCase(b branch) Case {
+	from := &f.held[b.run]
+	return append(slices.Clone(from.Case), Strike{from.after()[b.message], f.failures[b.failure].Name})
 }

@@ -73,20 +73,21 @@ func TestADeeperCaseLeavesTheOneItGoesOnFrom(t *testing.T) {
 	}
 }
 
-// many returns cases, each with a message of its own.
-func many(n int) (cases []Case, weights []int) {
-	for i := range n {
-		cases = append(cases, Case{{message("update", i+1), "reply-lost"}})
-		weights = append(weights, 1)
+// heldWith returns a run that held, with a number of messages after its strike.
+func heldWith(messages int) []Outcome {
+	find := message("find", 1)
+	o := Outcome{Verdict: Held, Case: Case{{find, "reply-lost"}}, Messages: []Message{find}, Struck: []int{0}}
+	for n := range messages {
+		o.Messages = append(o.Messages, message("update", n+1))
 	}
-	return cases, weights
+	return []Outcome{o}
 }
 
 func TestASampleIsTheSameForASeedAndHasNoCaseTwice(t *testing.T) {
-	cases, weights := many(50)
+	one := []Failure{{Name: "reply-lost"}}
 	seen := map[string]bool{}
 	for seed := range uint64(20) {
-		first, again := names(sample(cases, weights, 10, generator(seed))), names(sample(cases, weights, 10, generator(seed)))
+		first, again := names(deeper(heldWith(50), one, 10, generator(seed))), names(deeper(heldWith(50), one, 10, generator(seed)))
 		if !reflect.DeepEqual(first, again) || len(first) != 10 {
 			t.Fatalf("seed %d: %q, then %q", seed, first, again)
 		}
@@ -94,7 +95,7 @@ func TestASampleIsTheSameForASeedAndHasNoCaseTwice(t *testing.T) {
 		place := -1
 		for _, name := range first {
 			var ordinal int
-			if _, err := fmt.Sscanf(name, "update/shop.orders/%d:reply-lost", &ordinal); err != nil || ordinal <= place {
+			if _, err := fmt.Sscanf(name, "find/shop.orders/1:reply-lost+update/shop.orders/%d:reply-lost", &ordinal); err != nil || ordinal <= place {
 				t.Fatalf("seed %d: %s comes after %d", seed, name, place)
 			}
 			place = ordinal
@@ -106,28 +107,43 @@ func TestASampleIsTheSameForASeedAndHasNoCaseTwice(t *testing.T) {
 }
 
 func TestASampleOfMoreThanThereAreIsAll(t *testing.T) {
-	cases, weights := many(3)
+	one := []Failure{{Name: "reply-lost"}}
 	for n, want := range map[int]int{-1: 0, 0: 0, 2: 2, 3: 3, 4: 3} {
-		if got := sample(cases, weights, n, generator(1)); len(got) != want {
+		if got := deeper(heldWith(3), one, n, generator(1)); len(got) != want {
 			t.Errorf("%d of 3 are %d, want %d", n, len(got), want)
 		}
 	}
-	if got := sample(nil, nil, 5, generator(1)); len(got) != 0 {
+	if got := deeper(nil, one, 5, generator(1)); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
 	}
 }
 
 func TestWeightsCountInASample(t *testing.T) {
-	cases, _ := many(3)
+	failures := []Failure{{Name: "often", Weight: 4}, {Name: "once"}, {Name: "also-once", Weight: 1}}
 	const rounds = 6000
-	first := 0
+	often := 0
 	draw := generator(7)
 	for range rounds {
-		if sample(cases, []int{4, 1, 1}, 1, draw)[0][0].Message.Ordinal == 1 {
-			first++
+		if deeper(append(heldWith(1), heldWith(2)...), failures, 1, draw)[0][1].Failure == "often" {
+			often++
 		}
 	}
-	if share := float64(first) / rounds; math.Abs(share-4.0/6) > 0.03 {
+	if share := float64(often) / rounds; math.Abs(share-4.0/6) > 0.03 {
 		t.Errorf("the one with 4 of 6 was drawn with a share of %.3f", share)
+	}
+}
+
+// A program of many messages has millions of pairs.
+func TestASampleOfMillions(t *testing.T) {
+	var failures []Failure
+	for n := range 30 {
+		failures = append(failures, Failure{Name: fmt.Sprintf("f%d", n)})
+	}
+	var held []Outcome
+	for range 100 {
+		held = append(held, heldWith(1000)...)
+	}
+	if got := testing.AllocsPerRun(1, func() { deeper(held, failures, 20, generator(1)) }); got > 1000 {
+		t.Errorf("%v allocations", got)
 	}
 }
