@@ -25,3 +25,9 @@ func Hurry() Option {
 		c.Limits = testrun.Limits{Bubble: 300 * time.Millisecond, Leftover: 50 * time.Millisecond, Closing: 50 * time.Millisecond}
 	}
 }
+
+// CheckOptions returns the error that [Run] has for options.
+func CheckOptions(opts ...Option) error {
+	_, err := newConfig(opts)
+	return err
+}

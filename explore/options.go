@@ -71,7 +71,7 @@ func Samples(n int) Option { return func(c *config) { c.Samples = n } }
 // Seed sets what the samples are drawn with; without it 1. The same seed draws the same cases from the same messages.
 func Seed(seed int64) Option { return func(c *config) { c.Seed = seed } }
 
-// Parallel sets how many runs go at once; without it as many as GOMAXPROCS.
+// Parallel sets how many runs go at once; without it as many as GOMAXPROCS with [InMemory], and four times that over TCP, where most wait.
 func Parallel(runs int) Option { return func(c *config) { c.Parallel = runs } }
 
 // Budget sets how long a run may take; without it 30 s, and with [InMemory] an hour of the fake clock. One that takes longer is reported

@@ -1,6 +1,9 @@
 package explore
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Verdict is how a run ended.
 type Verdict string
@@ -39,6 +42,23 @@ func (o *Outcome) after() []Message {
 		return nil
 	}
 	return o.Messages[o.Struck[len(o.Struck)-1]+1:]
+}
+
+// differs reports whether the messages before the first strike are others than those of the run without failures, in whatever order.
+func (o *Outcome) differs(learned []Message) bool {
+	if len(o.Struck) == 0 {
+		return false
+	}
+	n := o.Struck[0]
+	if n > len(learned) {
+		return true
+	}
+	for _, m := range o.Messages[:n] {
+		if !slices.ContainsFunc(learned[:n], m.Same) {
+			return true
+		}
+	}
+	return false
 }
 
 // Settle sets the verdict of a run that ended by itself, from its problems and its strikes.

@@ -22,6 +22,9 @@ type Search struct {
 	// Depth is how many strikes a case has at most, 1 if it is 0. Of those with more than one, Samples are drawn for each depth with Seed.
 	Depth, Samples int
 	Seed           int64
+	// RealClock is whether the runs are on the real clock, so that the messages of two runs may differ. One whose messages before its first
+	// strike are not those of the run without failures counts as not reached.
+	RealClock bool
 	// Parallel is how many runs go at once; 0 means as many as there are processors.
 	Parallel int
 	// Only, if it is not nil, is the one case that is run.
@@ -87,17 +90,20 @@ func (s *Search) held(outcomes []Outcome, strikes int) []Outcome {
 func (s *Search) all(ctx context.Context, r *Report, cases []Case) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	q := queue{outcomes: make([]Outcome, len(cases))}
+	q := queue{outcomes: make([]Outcome, len(cases)), shelves: make(map[string]*shelf)}
 	var workers sync.WaitGroup
 	for range s.parallel() {
 		workers.Go(func() {
 			for at, ok := q.take(); ok && ctx.Err() == nil; at, ok = q.take() {
-				o := s.Run(ctx, cases[at])
+				o := s.reach(ctx, r.First.Messages, cases[at])
 				if ctx.Err() != nil { // it was ended, so it says nothing
 					return
 				}
-				if o.Settle(); o.Unstoppable {
+				if o.Unstoppable {
 					stop()
+				}
+				if len(cases[at]) >= s.Depth { // no case goes on from it
+					o.Messages = nil
 				}
 				q.end(at, o, func(ended int) {
 					if s.Progress != nil {
@@ -116,6 +122,7 @@ type queue struct {
 	mu          sync.Mutex
 	next, ended int
 	outcomes    []Outcome
+	shelves     map[string]*shelf
 }
 
 func (q *queue) take() (at int, ok bool) {
@@ -129,8 +136,26 @@ func (q *queue) end(at int, o Outcome, tell func(ended int)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.outcomes[at] = o
+	q.keep(at)
 	q.ended++
 	tell(q.ended)
+}
+
+// tries is how often a case is run until its messages are reached.
+const tries = 3
+
+// reach runs a case, again if its messages were not reached: on the real clock a program may send other ones.
+func (s *Search) reach(ctx context.Context, learned []Message, c Case) (o Outcome) {
+	for range tries {
+		o = s.Run(ctx, c)
+		if o.Settle(); o.Verdict == Held && s.RealClock && o.differs(learned) {
+			o.Verdict = NotReached
+		}
+		if o.Verdict != NotReached || !s.RealClock || ctx.Err() != nil {
+			break
+		}
+	}
+	return o
 }
 
 func (s *Search) parallel() int {

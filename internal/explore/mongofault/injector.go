@@ -2,6 +2,7 @@ package mongofault
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,13 +33,19 @@ func (s *Site) intercept(r *mongotest.Request, next mongotest.Handler) *mongotes
 }
 
 // strike does the failure of a message.
-func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Handler) (reply *mongotest.Reply) {
 	strike := &Strike{Deployment: s.deployment, Message: a.Message, Member: r.Member, Outage: s.pace.outage, Silence: s.pace.silence, site: s}
 	if strike.Member < 0 {
 		strike.Member = s.deployment.Primary()
 	}
+	defer func() {
+		if failure := recover(); failure != nil {
+			s.Problem("the failure %s panicked: %v\n%s", a.Failure, failure, debug.Stack())
+			reply = &mongotest.Reply{Lost: true}
+		}
+	}()
 	middleware := s.failures[a.Failure].Apply(strike)
-	reply := site.Pass(a, r, next, middleware, answerOf)
+	reply = site.Pass(a, r, next, middleware, answerOf)
 	if strike.missed || middleware == nil {
 		a.Missed()
 	}

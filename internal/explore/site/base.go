@@ -26,6 +26,7 @@ type Base struct {
 	arrivals []*Arrival
 	struck   []int // places in arrivals
 	notes    []note
+	problems []string
 	turn     int // of the next message or note
 	repairs  []*repair
 	running  int           // messages of the program that are being executed

@@ -23,6 +23,13 @@ func (b *Base) Note(who, format string, args ...any) {
 	b.notes = append(b.notes, note{b.turn, explore.Event{At: time.Since(b.began), Who: who, Words: fmt.Sprintf(format, args...)}})
 }
 
+// Problem notes that the run itself went wrong, so that it shows a mistake whatever the check finds.
+func (b *Base) Problem(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = append(b.problems, fmt.Sprintf(format, args...))
+}
+
 // Fate is what a server's journal says about a message.
 type Fate struct {
 	Changed bool     // data was changed, and stays so
@@ -34,6 +41,7 @@ func (b *Base) Tell(o *explore.Outcome, fates map[Key]Fate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o.Struck = slices.Clone(b.struck)
+	o.Problems = append(o.Problems, b.problems...)
 	all := slices.Clone(b.notes)
 	for _, a := range b.arrivals {
 		o.Messages = append(o.Messages, a.Message)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,10 +26,11 @@ func Explore(t *testing.T, s Settings, only string, failures []explore.Failure, 
 	t.Helper()
 	x := &explorer{t: t, Settings: s, begin: start}
 	search := explore.Search{
-		Run: x.overTCP, Failures: failures, Chosen: s.Chosen, Depth: s.Depth, Samples: s.Samples, Seed: s.Seed, Parallel: s.Parallel,
+		Run: x.overTCP, Failures: failures, Chosen: s.Chosen, Depth: s.Depth, Samples: s.Samples, Seed: s.Seed, Parallel: s.parallel(),
+		RealClock: true,
 	}
 	if s.InMemory {
-		search.Run = x.inMemory
+		search.Run, search.RealClock = x.inMemory, false
 	}
 	if only != "" {
 		if search.Only, err = explore.ParseCase(only, failures); err != nil {
@@ -63,9 +65,10 @@ type explorer struct {
 func (x *explorer) repeat(c explore.Case) string {
 	parts := strings.Split(x.t.Name(), "/")
 	for i, p := range parts {
-		parts[i] = "^" + p + "$"
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return fmt.Sprintf("%s='%s' go test -run '%s'", Variable, c, strings.Join(parts, "/"))
+	pattern := strings.ReplaceAll(strings.Join(parts, "/"), "'", `'\''`)
+	return fmt.Sprintf("%s='%s' go test -run '%s'", Variable, c, pattern)
 }
 
 // start starts the servers of a run.

@@ -1,0 +1,63 @@
+package explore_test
+
+import (
+	"testing"
+
+	"github.com/holdfast-db/holdfast/explore"
+	search "github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// own is a failure of the user's own.
+func own(apply func(*explore.Strike) mongotest.Middleware) []explore.Option {
+	return []explore.Option{explore.InMemory(), explore.Failures(explore.Failure{Name: "own", Title: "it fails in its own way", Apply: apply})}
+}
+
+func TestAFailureOfOnesOwn(t *testing.T) {
+	report, text := explore.Report(t, "", addBlindly, own(func(*explore.Strike) mongotest.Middleware {
+		return mongotest.Always(mongotest.Fault{Error: &mongotest.CommandError{Code: 8000, Message: "not today"}})
+	})...)
+	if report.Count(search.Held) != 1 {
+		t.Error(text)
+	}
+}
+
+func TestAFailureThatDoesNothingIsNotReached(t *testing.T) {
+	report, text := explore.Report(t, "", addOnce, own(func(*explore.Strike) mongotest.Middleware { return nil })...)
+	if report.Count(search.NotReached) != 1 {
+		t.Error(text)
+	}
+}
+
+func TestAFailureThatPanicsIsTold(t *testing.T) {
+	report, text := explore.Report(t, "", addOnce, own(func(*explore.Strike) mongotest.Middleware { panic("oh") })...)
+	if !report.Failing() {
+		t.Error("the exploration passes")
+	}
+	contains(t, text, "the failure own panicked: oh", "own_test.go")
+}
+
+func TestOptionsThatCannotBeAreRefused(t *testing.T) {
+	named := func(name string) explore.Failure {
+		return explore.Failure{Name: name, Apply: func(*explore.Strike) mongotest.Middleware { return nil }}
+	}
+	for want, o := range map[string]explore.Option{
+		"option 0 is nil":                     nil,
+		"Depth: 0 is less than 1":             explore.Depth(0),
+		"Samples: 0 is less than 1":           explore.Samples(0),
+		"Parallel: -1 is negative":            explore.Parallel(-1),
+		"Budget: -1ns is negative":            explore.Budget(-1),
+		"there is none":                       explore.Failures(),
+		"(own) has no function Apply":         explore.Failures(explore.Failure{Name: "own"}),
+		`the name "Own" must have`:            explore.Failures(named("Own")),
+		`two have the name "own"`:             explore.Failures(named("own"), named("own")),
+		"members and of mongoses must not be": explore.ReplicaSet(-1),
+	} {
+		err := explore.CheckOptions(o)
+		if err == nil {
+			t.Errorf("%s: it is accepted", want)
+			continue
+		}
+		contains(t, err.Error(), want)
+	}
+}
