@@ -20,6 +20,11 @@ var examplesOf = map[string][]commandExample{
 		{"Two cells of it", "holdfast prove --failure reply-lost --strategy five-blind --strategy retryable-writes"},
 		{"On a server of your own, in its database holdfast_prove", "holdfast prove --uri mongodb://127.0.0.1:27017/ --failure reply-lost --strategy two-step"},
 	},
+	"explore": {
+		{"Each failure at each message of a program, with a check of what it promises", "holdfast explore --check ./audit --html report.html -- ./shop"},
+		{"One case of it again", "holdfast explore --check ./audit --only update/shop.counters/1:reply-lost -- ./shop"},
+		{"The failures", "holdfast explore --list-failures"},
+	},
 	"topology": {
 		{"The members of a set, and where reads go", "holdfast topology --uri mongodb://127.0.0.1:27017/"},
 		{"Each change, until Ctrl-C", "holdfast topology --uri mongodb://127.0.0.1:27017/ --follow"},

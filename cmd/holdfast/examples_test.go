@@ -65,7 +65,8 @@ func runExample(t *testing.T, line string, p *program) {
 	}
 }
 
-// Each example runs in a shell, with the address of a set of the test in place of the usual one.
+// Each example runs in a shell, with the address of a set of the test in place of the usual one, and a program of the
+// tests in place of ./shop and ./audit.
 func TestTheExamplesOfTheHelpRun(t *testing.T) {
 	for _, list := range examplesOf {
 		for _, e := range list {
@@ -91,7 +92,9 @@ func exampleCommand(t *testing.T, line string) *exec.Cmd {
 	if err := os.MkdirAll(filepath.Join(home, ".config/fish/completions"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	script := strings.ReplaceAll(line, "127.0.0.1:27017", mongotest.RunReplicaSetT(t, 3).Addr())
+	script := strings.NewReplacer(
+		"127.0.0.1:27017", mongotest.RunReplicaSetT(t, 3).Addr(), "./audit", "'counter check'", "./shop", "counter right",
+	).Replace(line)
 	name := "bash"
 	switch {
 	case strings.Contains(line, "completion zsh"):
@@ -100,6 +103,6 @@ func exampleCommand(t *testing.T, line string) *exec.Cmd {
 		script = "exec " + script
 	}
 	cmd := exec.Command(shellPath(t, name), "-c", script)
-	cmd.Env = append(os.Environ(), "HOME="+home)
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home)
 	return cmd
 }

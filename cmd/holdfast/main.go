@@ -1,6 +1,6 @@
 // Command holdfast shows which retry strategies lose operations of a replicated database, which apply them twice, and which are
-// right (prove); shows and checks a MongoDB deployment (topology, check); finishes pending updates (sweep); and runs servers for
-// tests (mock).
+// right (prove); finds the failure that breaks a program (explore); shows and checks a MongoDB deployment (topology, check); finishes
+// pending updates (sweep); and runs servers for tests (mock).
 package main
 
 import (
@@ -64,6 +64,7 @@ func interruptible() context.Context {
 // cli is the command line.
 type cli struct {
 	Prove      proveCommand      `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
+	Explore    exploreCommand    `cmd:"" help:"Run a program again and again, each time with one failure at one message to its database, and report what breaks it."`
 	Topology   topologyCommand   `cmd:"" help:"Show the members of a MongoDB deployment, and which of them reads go to."`
 	Check      checkCommand      `cmd:"" help:"Check whether a MongoDB deployment and a connection string are set up so that operations survive."`
 	Sweep      sweepCommand      `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
@@ -214,6 +215,8 @@ const description = `Clients of MongoDB and Couchbase, servers for tests, and an
 "holdfast prove" needs no server: it starts its own three-member replica sets, or with --backend couchbase its own
 Couchbase clusters of three nodes. With --uri it uses your MongoDB server, through a proxy that injects the faults. It uses only the
 database "holdfast_prove" there.
+
+"holdfast explore" runs a program of yours with its own MongoDB servers for tests.
 
 "holdfast topology" and "holdfast check" look at your MongoDB deployment, and change nothing. "holdfast sweep" finishes the updates of
 mongo/once there.

@@ -87,6 +87,17 @@ func (c *mockCommand) printIneffective(s *session, unknown []string) {
 	}
 }
 
+// checkSize returns an error if there cannot be so many servers.
+func checkSize(members, mongos int) error {
+	switch {
+	case members < 1 || members > 7:
+		return fmt.Errorf("--members is %d; it must be 1 to 7", members)
+	case mongos < 0 || mongos > 10:
+		return fmt.Errorf("--mongos is %d; it must be 0 to 10", mongos)
+	}
+	return nil
+}
+
 func (c *mockCommand) check() error {
 	servers := c.members() + c.Mongos
 	switch {
@@ -96,10 +107,6 @@ func (c *mockCommand) check() error {
 		return errors.New("--tls-ca-file excludes --tlsMode and --replSet; with --replSet there is --tlsMode")
 	case c.isAlone() && c.Members != nil && *c.Members != 1:
 		return fmt.Errorf("--members is %d; it must be 1 for a standalone, and with --replSet", *c.Members)
-	case c.members() < 1 || c.members() > 7:
-		return fmt.Errorf("--members is %d; it must be 1 to 7", *c.Members)
-	case c.Mongos < 0 || c.Mongos > 10:
-		return fmt.Errorf("--mongos is %d; it must be 0 to 10", c.Mongos)
 	case c.Mongos > 0 && c.isAlone():
 		return errors.New("--mongos excludes --standalone and --replSet")
 	case c.Port < 0 || c.Port > 65536-servers:
@@ -107,7 +114,7 @@ func (c *mockCommand) check() error {
 	case c.ElectionTimeout <= 0:
 		return fmt.Errorf("--election-timeout is %v; it must be positive", c.ElectionTimeout)
 	}
-	return nil
+	return checkSize(c.members(), c.Mongos)
 }
 
 // isAlone reports whether this process has one server only: a standalone, or the member of --replSet.

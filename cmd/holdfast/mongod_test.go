@@ -37,14 +37,15 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	_ = os.Setenv("GOGC", "400") // of the programs, which end before a collection is worth its time
+	_ = os.Setenv("GOGC", "400")                                                         // of the programs, which end before a collection is worth its time
+	_ = os.Setenv("GORACE", strings.TrimSpace("atexit_sleep_ms=0 "+os.Getenv("GORACE"))) // with the race detector each program would end a second late
 	debug.SetGCPercent(400)
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // under nohup, or in a shell's background, the programs would ignore it too
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)
 		}
 	}
-	testscript.Main(allTests{m}, map[string]func(){"holdfast": main})
+	testscript.Main(allTests{m}, map[string]func(){"holdfast": main, "counter": counterProgram})
 }
 
 // allTests runs the tests of this package, for testscript.

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/holdfast-db/holdfast/internal/cli/prove"
+	reportpage "github.com/holdfast-db/holdfast/internal/cli/report"
 )
 
 type proveCommand struct {
@@ -40,7 +42,7 @@ func (c *proveCommand) Run(s *session) error {
 	if c.Schedule {
 		return m.WriteSchedule(s.stdout, c.JSON)
 	}
-	page, err := openPage(c.HTML)
+	page, err := openReport("--html", c.HTML)
 	if err != nil {
 		return usageError(err)
 	}
@@ -62,7 +64,7 @@ func (c *proveCommand) Run(s *session) error {
 	if report.Interrupted {
 		return &failure{exitInterrupted, errors.New("interrupted")}
 	}
-	if err = errors.Join(err, page.write(report)); err != nil {
+	if err = errors.Join(err, page.write(func(w io.Writer) error { return reportpage.WriteHTML(w, report) })); err != nil {
 		return err
 	}
 	return c.verdict(report)

@@ -58,7 +58,7 @@ func (r *Report) page() page {
 		p.Broken = []story{r.story(&r.First)}
 		return p
 	}
-	told := r.Report.Broken()
+	told := r.Broken()
 	if len(told) > mostBroken {
 		p.Others, told = len(told)-mostBroken, told[:mostBroken]
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,14 @@ func TestTheTableFitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestNamesAreNotBroken(t *testing.T) {
+	got := wrapNames([]string{"reply-lost", "half-reply", "write-concern-64", "a-name-that-is-longer-than-the-width", "silence"}, 24)
+	want := []string{"reply-lost, half-reply,", "write-concern-64,", "a-name-that-is-longer-than-the-width,", "silence"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTheJSON(t *testing.T) {
 	text := golden(t, "report.json", aReport().WriteJSON)
 	var d document
@@ -163,13 +172,11 @@ func TestTheJUnitXMLOfAFirstRunThatFails(t *testing.T) {
 // large has twelve messages and thirty failures.
 func large() *Report {
 	r := &explore.Report{First: explore.Outcome{Verdict: explore.Held}}
-	for _, m := range []explore.Message{
+	r.First.Messages = []explore.Message{
 		message("find", "shop.customers", 1), message("find", "shop.orders", 1), message("insert", "shop.orders", 1),
 		message("update", "shop.stock", 1), message("update", "shop.stock", 2), message("findAndModify", "shop.counters", 1),
 		message("insert", "shop.payments", 1), message("update", "shop.orders", 1), message("commitTransaction", "", 1),
 		message("aggregate", "shop.orders", 1), message("getMore", "shop.orders", 1), message("update", "shop.a_collection_with_quite_a_long_name_in_it", 1),
-	} {
-		r.First.Messages = append(r.First.Messages, m)
 	}
 	for i := range 30 {
 		r.Failures = append(r.Failures, explore.Failure{Name: fmt.Sprintf("failure-with-name-%d", i+1), Title: fmt.Sprintf("the failure with number %d happens", i+1)})

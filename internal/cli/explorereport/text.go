@@ -94,13 +94,33 @@ func (l *line) writeFailures(b *strings.Builder, p paint.Paint, beside bool, bef
 		b.WriteString("\n")
 		before = numberColumn
 	}
-	for i, names := range strings.Split(paint.Wrap(strings.Join(l.by, ", "), columns-before-2), "\n") {
+	for i, names := range wrapNames(l.by, columns-before-2) {
 		indent := "  "
 		if !beside || i > 0 {
 			indent = strings.Repeat(" ", before+2)
 		}
-		b.WriteString(indent + p.With(paint.Bad, strings.TrimSpace(names)) + "\n")
+		b.WriteString(indent + p.With(paint.Bad, names) + "\n")
 	}
+}
+
+// wrapNames returns lines of names with commas between them. A name, which has hyphens, is not broken.
+func wrapNames(names []string, width int) (lines []string) {
+	line := ""
+	for i, name := range names {
+		if i < len(names)-1 {
+			name += ","
+		}
+		switch {
+		case line == "":
+			line = name
+		case len(line)+1+len(name) <= width:
+			line += " " + name
+		default:
+			lines = append(lines, line)
+			line = name
+		}
+	}
+	return append(lines, line)
 }
 
 // fit returns a text with a width: cut, or with spaces after it.
