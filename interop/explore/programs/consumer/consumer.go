@@ -19,7 +19,7 @@ const (
 	starts     = 5 // how often the consumer starts: again after an error
 )
 
-var moving = []string{"ada", "bo", "cy"}
+var moving = []string{"ada", "bo"}
 
 type consumer struct{ customers, orders, positions *mongo.Collection }
 
@@ -74,14 +74,16 @@ func (c consumer) run(ctx context.Context, handle func(customer string, next pos
 
 // prepare stores the orders and the position from which the customers move.
 func (c consumer) prepare(ctx context.Context) error {
+	var customers, orders []any
 	for _, customer := range moving {
-		if _, err := c.customers.InsertOne(ctx, bson.D{{Key: "_id", Value: customer}, {Key: "address", Value: "old"}}); err != nil {
-			return err
-		}
-		order := bson.D{{Key: "customer", Value: customer}, {Key: "address", Value: "old"}}
-		if _, err := c.orders.InsertMany(ctx, slices.Repeat([]any{order}, ordersEach)); err != nil {
-			return err
-		}
+		customers = append(customers, bson.D{{Key: "_id", Value: customer}, oldAddress})
+		orders = append(orders, slices.Repeat([]any{bson.D{{Key: "customer", Value: customer}, oldAddress}}, ordersEach)...)
+	}
+	if _, err := c.customers.InsertMany(ctx, customers); err != nil {
+		return err
+	}
+	if _, err := c.orders.InsertMany(ctx, orders); err != nil {
+		return err
 	}
 	stream, err := c.customers.Watch(ctx, mongo.Pipeline{})
 	if err != nil {
@@ -99,7 +101,10 @@ func (c consumer) prepare(ctx context.Context) error {
 	return nil
 }
 
-var newAddress = bson.D{{Key: "$set", Value: bson.D{{Key: "address", Value: "new"}}}}
+var (
+	oldAddress = bson.E{Key: "address", Value: "old"}
+	newAddress = bson.D{{Key: "$set", Value: bson.D{{Key: "address", Value: "new"}}}}
+)
 
 func (c consumer) follow(ctx context.Context, handle func(customer string, next position) error) error {
 	var now position

@@ -46,7 +46,7 @@ func text(said error) string {
 }
 
 // patience is how long a transaction is repeated.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // InTransaction runs f in a transaction. Its outcome is unknown if f has ended well and the commit has not.
 func InTransaction(ctx context.Context, client *mongo.Client, f func(context.Context) error) error {

@@ -4,7 +4,7 @@ from pymongo.errors import PyMongoError
 
 from play import UNKNOWN, Said, expect, or_not_begun, play, said_done
 
-MOVING = ["ada", "bo", "cy"]
+MOVING = ["ada", "bo"]
 ORDERS_EACH = 2
 STARTS = 5  # how often the consumer starts: again after an error
 NEW_ADDRESS = {"$set": {"address": "new"}}
