@@ -107,11 +107,11 @@ func All() []Failure {
 	return append(list, Refused(2), writeConflict)
 }
 
-// writeConflict is error 112, which a server gives in transactions only.
+// writeConflict is error 112, which a server gives in transactions only, and never when they end: a commit that is repeated has happened.
 var writeConflict = func() Failure {
 	f := Refused(112)
 	f.Title = "another transaction has changed the document (error 112)"
-	f.Concerns = func(m explore.Message) bool { return m.Transaction }
+	f.Concerns = func(m explore.Message) bool { return m.Transaction && !m.Write && m.Command != "abortTransaction" }
 	return f
 }()
 
