@@ -172,7 +172,9 @@ func (c *exploreCommand) search(site mongofault.Settings) (*explore.Search, erro
 		return nil, err
 	}
 	r := &programRuns{site: site, args: c.Command, check: c.Check, budget: c.Budget}
-	search := &explore.Search{Run: r.run, Failures: site.Kinds(), Depth: c.Depth, Samples: c.Samples, Seed: c.Seed, Parallel: c.Parallel}
+	search := &explore.Search{
+		Run: r.run, Failures: site.Kinds(), Depth: c.Depth, Samples: c.Samples, Seed: c.Seed, Parallel: c.Parallel, RealClock: true,
+	}
 	if c.Only == "" {
 		return search, nil
 	}

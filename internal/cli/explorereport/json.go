@@ -36,12 +36,12 @@ type documentFailure struct {
 }
 
 type documentRun struct {
-	Case     string  `json:"case"` // "" for the run without failures
-	Words    string  `json:"words,omitempty"`
-	Verdict  string  `json:"verdict"` // held, broken, not reached, hung, leaked; "" if the run did not come to its end
-	Seconds  float64 `json:"seconds"`
-	Messages int     `json:"messages"`
-	// The others are there for a run that shows a mistake: one that is broken, hung or leaked.
+	Case    string  `json:"case"` // "" for the run without failures
+	Words   string  `json:"words,omitempty"`
+	Verdict string  `json:"verdict"` // held, broken, not reached, hung, leaked; "" if the run did not come to its end
+	Seconds float64 `json:"seconds"`
+	// The others are there for a run that shows a mistake: one that is broken, hung or leaked. The first of those have all of them; of the
+	// many that may follow only the problems are kept.
 	Problems   []string        `json:"problems,omitempty"`
 	Log        []string        `json:"log,omitempty"`
 	Events     []documentEvent `json:"events,omitempty"`
@@ -81,7 +81,7 @@ func (r *Report) document() document {
 
 func (r *Report) run(o *explore.Outcome) documentRun {
 	d := documentRun{
-		Case: o.Case.String(), Words: r.Words(o.Case), Verdict: string(o.Verdict), Seconds: o.Took.Seconds(), Messages: len(o.Messages),
+		Case: o.Case.String(), Words: r.Words(o.Case), Verdict: string(o.Verdict), Seconds: o.Took.Seconds(),
 	}
 	if !o.Verdict.Failing() {
 		return d
