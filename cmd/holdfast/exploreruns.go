@@ -76,7 +76,7 @@ func (r *programRun) judge(ctx context.Context) {
 	}
 	check, ok := r.execute(ctx, "check", []string{posixShell, "-c", r.check}, "HOLDFAST_EXIT_CODE="+strconv.Itoa(program.code))
 	if ok && check.code != 0 {
-		r.problem("the check ended with exit code %d, after %d of the program%s", check.code, program.code, check.last)
+		r.problem("the check ended with exit code %d (the program with %d)%s", check.code, program.code, check.last)
 	}
 }
 
