@@ -26,7 +26,7 @@ type exploreCommand struct {
 	Depth        int           `default:"1" help:"How many failures a run has at most. Every case with one is run, and a sample of those with more."`
 	Samples      int           `default:"200" help:"How many cases with two failures are drawn, how many with three, and so on."`
 	Seed         int64         `default:"1" help:"The seed of the samples."`
-	Parallel     int           `placeholder:"N" help:"How many runs go at once; without it as many as the machine has processors."`
+	Parallel     int           `placeholder:"N" help:"How many runs go at once; without it four for each processor, because most of them wait."`
 	Budget       time.Duration `default:"60s" help:"How long a run may take. The program is killed then, with the processes that it has started, and the run counts as broken."`
 	JSON         string        `name:"json" placeholder:"FILE" help:"Also write the report as JSON."`
 	JUnit        string        `name:"junit" placeholder:"FILE" help:"Also write the report as JUnit XML: a test for each case."`

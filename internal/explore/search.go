@@ -25,7 +25,7 @@ type Search struct {
 	// RealClock is whether the runs are on the real clock, so that the messages of two runs may differ. One whose messages before its first
 	// strike are not those of the run without failures counts as not reached.
 	RealClock bool
-	// Parallel is how many runs go at once; 0 means as many as there are processors.
+	// Parallel is how many runs go at once; 0 means one for each processor, and four on the real clock, where most wait.
 	Parallel int
 	// Only, if it is not nil, is the one case that is run.
 	Only Case
@@ -158,9 +158,15 @@ func (s *Search) reach(ctx context.Context, learned []Message, c Case) (o Outcom
 	return o
 }
 
+// waiting is how many runs go at once for each processor on the real clock, where most of them wait.
+const waiting = 4
+
 func (s *Search) parallel() int {
 	if s.Parallel > 0 {
 		return s.Parallel
+	}
+	if s.RealClock {
+		return waiting * runtime.GOMAXPROCS(0)
 	}
 	return runtime.GOMAXPROCS(0)
 }

@@ -35,6 +35,7 @@ type Strike struct {
 	Silence time.Duration
 
 	site   *Site
+	late   bool // the message is delivered only when the failures have ended
 	missed bool // it has not happened, though its message came
 }
 

@@ -46,8 +46,11 @@ func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Hand
 	}()
 	middleware := s.failures[a.Failure].Apply(strike)
 	reply = site.Pass(a, r, next, middleware, answerOf)
-	if strike.missed || middleware == nil {
+	switch {
+	case strike.missed || middleware == nil:
 		a.Missed()
+	case strike.late:
+		a.Late()
 	}
 	return reply
 }

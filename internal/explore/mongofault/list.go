@@ -21,7 +21,10 @@ var (
 		return mongotest.Fault{LoseReply: true, CutReplyAfter: 20}
 	})
 	LateRequest = fault("late-request", "the connection breaks, and the network delivers the request after the program has ended", nil,
-		func(s *Strike) mongotest.Fault { return mongotest.Fault{Late: s.Healed()} })
+		func(s *Strike) mongotest.Fault {
+			s.late = true
+			return mongotest.Fault{Late: s.Healed()}
+		})
 	Silence = fault("silence", "the server executes it, and nothing comes back", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{After: func() { s.Wait(s.Silence) }, LoseReply: true}
 	})

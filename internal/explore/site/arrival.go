@@ -56,6 +56,13 @@ func (a *Arrival) Missed() {
 	a.Failure = ""
 }
 
+// Late notes that the message was delivered only after all failures had ended, so that nobody got its reply.
+func (a *Arrival) Late() {
+	a.base.mu.Lock()
+	defer a.base.mu.Unlock()
+	a.words, a.lost = "delivered only after all failures had ended: "+a.words, true
+}
+
 // executed notes the answer of a server that executed the message.
 func (a *Arrival) executed(words string, lost bool) {
 	a.base.mu.Lock()

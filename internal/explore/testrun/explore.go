@@ -26,7 +26,7 @@ func Explore(t *testing.T, s Settings, only string, failures []explore.Failure, 
 	t.Helper()
 	x := &explorer{t: t, Settings: s, begin: start}
 	search := explore.Search{
-		Run: x.overTCP, Failures: failures, Chosen: s.Chosen, Depth: s.Depth, Samples: s.Samples, Seed: s.Seed, Parallel: s.parallel(),
+		Run: x.overTCP, Failures: failures, Chosen: s.Chosen, Depth: s.Depth, Samples: s.Samples, Seed: s.Seed, Parallel: s.Parallel,
 		RealClock: true,
 	}
 	if s.InMemory {

@@ -2,7 +2,6 @@ package testrun
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
@@ -18,14 +17,6 @@ type Settings struct {
 	Budget         time.Duration // of a run's clock
 	MayLeak        bool
 	Limits         Limits
-}
-
-// parallel returns how many runs go at once. On the real clock most of them wait.
-func (s *Settings) parallel() int {
-	if s.Parallel == 0 && !s.InMemory {
-		return 4 * runtime.GOMAXPROCS(0)
-	}
-	return s.Parallel
 }
 
 // Limits are those of the real clock. The first two are reached only if a goroutine of a bubble waits for something outside of it: then

@@ -10,19 +10,19 @@ import (
 	"github.com/holdfast-db/holdfast/explore"
 )
 
-// inGo explores a program in Go: each failure at each message.
+// inGo explores a program in Go: each failure at each message, and for the mended twin some pairs of failures.
 func inGo(t *testing.T, p *program, twin string) {
 	t.Helper()
-	do := p.mistake
+	do, depth := p.mistake, 1
 	if twin == mended {
-		do = p.mended
+		do, depth = p.mended, 2 // two failures find no mistake either
 	}
 	explore.Run(t, func(e *explore.Exploration) {
 		said := do(e.Context(), connect(e))
 		e.Logf("the program said %v", said)
 		// The program's own client may have connections that a failure has broken.
 		e.Check(func() error { return p.audit(e.Context(), connect(e), said) })
-	}, explore.InMemory())
+	}, explore.InMemory(), explore.Depth(depth), explore.Samples(100))
 }
 
 func connect(e *explore.Exploration) *mongo.Client {
