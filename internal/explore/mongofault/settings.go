@@ -17,9 +17,11 @@ import (
 type Settings struct {
 	// Members is the number of members of the replica set; 0 means a standalone. Mongos, if it is not 0, makes a sharded cluster of it.
 	Members, Mongos int
-	// InMemory is whether the servers run in memory, which is for the fake clock of testing/synctest: what waits for an election, a
-	// timeout or the end of an outage takes as long as it does with a real server.
+	// InMemory is whether the servers run in memory and not on sockets. An election, an outage and a silence take as long then as with real
+	// servers, because the fake clock of testing/synctest waits in no time.
 	InMemory bool
+	// Quick makes these times as short in memory as they are on sockets: for the real clock.
+	Quick bool
 	// Server are further options of the servers.
 	Server   []mongotest.Option
 	Failures []Failure
@@ -58,7 +60,7 @@ type pace struct {
 
 // pace returns short times for the real clock, and those of real servers for the fake one.
 func (s *Settings) pace() pace {
-	if s.InMemory {
+	if s.InMemory && !s.Quick {
 		return pace{election: 10 * time.Second, outage: time.Minute, silence: 5 * time.Minute}
 	}
 	return pace{election: 200 * time.Millisecond, outage: time.Second, silence: time.Second}
