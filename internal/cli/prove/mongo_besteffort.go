@@ -3,8 +3,6 @@ package prove
 import (
 	"context"
 
-	official "go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
@@ -33,7 +31,6 @@ func (d *doing) withEngine(ctx context.Context, idempotency retry.Idempotency) e
 // has waited already, so its error has no reason for a retry.
 func failureOf(err error, t Trouble) retry.Failure {
 	f := retry.Failure{Err: err, Stage: retry.StageAnswered}
-	answered := len(official.ErrorCodes(err)) > 0
 	switch t.Kind {
 	case Refused:
 	case Overload:
@@ -44,7 +41,7 @@ func failureOf(err error, t Trouble) retry.Failure {
 		f.Stage = retry.StageInFlight
 	case Network:
 		switch {
-		case answered:
+		case answered(err):
 			f.Reason, f.Unsettled = mongoreason.NotWritablePrimary, t.Claim == Unknown
 		case t.Claim == NotApplied:
 			f.Stage, f.Reason = retry.StageBeforeSending, retry.ReasonConnectionFailed

@@ -31,6 +31,11 @@ func KindOf(err error) ErrorKind {
 	return Refused
 }
 
+// answered reports whether the error is one that a server has answered. A network error of the official types has the code 0.
+func answered(err error) bool {
+	return slices.ContainsFunc(official.ErrorCodes(err), func(code int) bool { return code != 0 })
+}
+
 // ClaimOf returns the effect of an operation according to an error of the official driver's types. After a network
 // error, the end of the context or a write concern error it is Unknown, after any other error of a server NotApplied.
 func ClaimOf(err error) Claim {
