@@ -43,6 +43,11 @@
 // honest, and a write without durability may be lost. Its negative controls are in couchbase_defects_test.go. docs/PROVE.md
 // explains the verdicts.
 //
+// An exploration samples nothing: explored.go and explorer.go run one operation of each strategy of MongoDB with every failure of
+// internal/explore/mongofault at each of its messages, on servers of its own in memory, and audit the data as a cell does. A cell
+// calls an operation missing that was given up although its fault had passed; here an honest error is no flaw. The clients wait for a
+// server longer than any failure lasts, so that a busy machine changes no run.
+//
 // The stories of a cell are made when it has ended, so a run pays for the time of each message and for the times of the faults
 // only: story.go chooses the operations, the first of each flaw or one that met a fault and came out right, and story_teller.go
 // puts their tries, messages and faults together with the servers' journal. The tests compare each story with the final data.
@@ -52,6 +57,6 @@
 // # Files
 //
 // Begin with matrix.go, cell.go, backend.go, site.go. Then strategy.go, failure.go, plan.go, injector.go, referee.go, audit.go,
-// counts.go, waste.go, verdict.go, expect.go, story.go, story_teller.go; each backend's in files named after it:
+// counts.go, waste.go, verdict.go, expect.go, story.go, story_teller.go, explored.go, explorer.go; each backend's in files named after it:
 // mongo_backend.go, mongo_site.go, couchbase_backend.go, couchbase_site.go, couchbase_faults.go.
 package prove

@@ -36,8 +36,9 @@ type Report struct {
 	Deployment string
 	Strategies []Strategy
 	Failures   []Failure
-	Results    []Result // ordered by failure, then by strategy
-	Took       time.Duration
+	Results    []Result      // ordered by failure, then by strategy
+	Explored   *Explored     // nil if nothing was explored
+	Took       time.Duration // of the cells
 	// Interrupted means that the run was ended early. Not all cells have a verdict.
 	Interrupted bool
 }

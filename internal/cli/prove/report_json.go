@@ -13,6 +13,7 @@ type document struct {
 	Deployment  string           `json:"deployment"`
 	Settings    documentSettings `json:"settings"`
 	Cells       []Result         `json:"cells"`
+	Explored    *Explored        `json:"explored,omitempty"`
 	AsExpected  bool             `json:"as_expected"`
 	Unexpected  []string         `json:"unexpected"`
 	NoVerdict   []string         `json:"no_verdict"` // because the machine was busy
@@ -60,7 +61,7 @@ func (s Settings) document(perDocument int) documentSettings {
 // WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	d := document{
-		Backend: r.Backend.Title, Deployment: r.Deployment, Settings: r.Settings.document(r.Backend.perDocument), Cells: r.Results, Unexpected: []string{}, NoVerdict: []string{},
+		Backend: r.Backend.Title, Deployment: r.Deployment, Settings: r.Settings.document(r.Backend.perDocument), Cells: r.Results, Explored: r.Explored, Unexpected: []string{}, NoVerdict: []string{},
 		Interrupted: r.Interrupted, Conclusion: r.Conclusion(), TookSeconds: r.Took.Seconds(),
 	}
 	for _, c := range r.Unexpected() {

@@ -27,7 +27,7 @@ func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	if width := r.columnWidth(columns); width >= narrowColumn && columns >= narrowestTable && len(r.Strategies) > 1 {
 		body = r.table(p, width)
 	}
-	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), r.disturbed(p, columns), p.paragraph(r.Conditions(), columns)}
+	parts := []string{body, p.paragraph(append([]string{marks}, r.Backend.Legend()...), columns), r.unexpected(p, columns), r.disturbed(p, columns), r.explored(p, columns), p.paragraph(r.Conditions(), columns)}
 	parts = append(parts, p.With(paint.Bold, paint.Wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
