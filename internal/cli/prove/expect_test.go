@@ -86,7 +86,7 @@ func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 
 // sample is a report with cells of all kinds.
 func sample() *Report {
-	r := &Report{Backend: MongoDB, Settings: MongoDB.DefaultSettings(), Deployment: "nothing", Strategies: MongoDB.Strategies()[:2], Failures: MongoDB.Failures()[:3]}
+	r := &Report{Explored: sampleExplored(), Backend: MongoDB, Settings: MongoDB.DefaultSettings(), Deployment: "nothing", Strategies: MongoDB.Strategies()[:2], Failures: MongoDB.Failures()[:3]}
 	cell := func(s, f int) Result {
 		c := cell{backend: MongoDB, strategy: r.Strategies[s], failure: r.Failures[f], settings: r.Settings}
 		return c.blank()
@@ -116,7 +116,7 @@ func TestEveryCellIsShownOnWideAndNarrowTerminals(t *testing.T) {
 		text := b.String()
 		for _, want := range []string{
 			"✓ under-counts", "✗ under-counts", "not shown", "3 of 20 operations acknowledged", "numbers differ", "interrupted",
-			"n/a", "w0_0", "broken",
+			"n/a", "w0_0", "broken", "blind wrong in 3 of 4 cases: extra at the first step with reply-lost, silence",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%d columns: %q is not shown:\n%s", columns, want, text)

@@ -93,7 +93,9 @@ func (r *Report) explored(p painter, columns int) string {
 	lines := []string{p.With(paint.Bold, paint.Wrap(r.Explored.Heading(), columns))}
 	for i := range r.Explored.Strategies {
 		s := &r.Explored.Strategies[i]
-		lines = append(lines, p.With(s.style(), paint.Wrap(fmt.Sprintf("  %-*s  %s", width, s.Title, s.Sentence()), columns)))
+		indent := strings.Repeat(" ", 2+width+2)
+		sentence := strings.TrimSpace(paint.Indented(p.With(s.style(), s.Sentence()), indent, columns))
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, s.Title, sentence))
 	}
 	return strings.Join(lines, "\n")
 }

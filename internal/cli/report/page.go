@@ -14,6 +14,7 @@ type page struct {
 	Title, Conclusion  string
 	Strategies         []string
 	Rows               []row
+	Explored           *explored
 	Legend, Conditions []string
 }
 
@@ -40,7 +41,7 @@ type number struct{ Name, Value string }
 func newPage(r *prove.Report) page {
 	p := page{
 		Title: "holdfast prove: " + r.Backend.Title, Conclusion: r.Conclusion(),
-		Legend: r.Backend.Legend(), Conditions: r.Conditions(),
+		Legend: r.Backend.Legend(), Conditions: r.Conditions(), Explored: newExplored(r.Explored),
 	}
 	for _, s := range r.Strategies {
 		p.Strategies = append(p.Strategies, s.Title)
