@@ -54,6 +54,7 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --backend oracle", `--backend must be one of "mongodb","couchbase"`},
 		{"prove --backend couchbase --w 1", "--w is for --backend mongodb"},
 		{"prove --backend couchbase --w majority", "--w is for --backend mongodb"},
+		{"prove --backend couchbase --no-explore", "--no-explore is for --backend mongodb"},
 		{"prove --backend couchbase --rollbacks", "--rollbacks is for --backend mongodb"},
 		{"prove --backend couchbase --uri couchbase://localhost", "--uri is for --backend mongodb"},
 		{"prove --backend couchbase --strategy retryable-writes", `unknown strategy "retryable-writes"; known are: no-retry, five-blind, best-effort, cas-loop`},

@@ -10,7 +10,7 @@ import (
 )
 
 // progress prints the progress of a matrix: on a terminal one line that is updated, else a line after each fifth of
-// the cells.
+// the cells, and one when the strategies have been explored.
 type progress struct {
 	w       io.Writer
 	live    bool
@@ -22,6 +22,8 @@ type progress struct {
 	odd     int
 	running []string
 	printed int // fifths of the cells that were printed, if not live
+	ended   int // runs of the exploration
+	known   int // 0 before the exploration
 	done    chan struct{}
 	wg      sync.WaitGroup
 }
@@ -51,12 +53,15 @@ func (p *progress) tick() {
 	}
 }
 
-// end removes the line.
+// end removes the line, or tells how far the exploration came.
 func (p *progress) end() {
 	close(p.done)
 	p.wg.Wait()
-	if p.live {
+	switch {
+	case p.live:
 		fmt.Fprint(p.w, clearLine)
+	case p.known > 0:
+		fmt.Fprintln(p.w, p.line())
 	}
 }
 
@@ -86,6 +91,16 @@ func (p *progress) event(e prove.Event) {
 	}
 }
 
+// explored notes how many runs of the exploration have ended, of those that are known.
+func (p *progress) explored(ended, known int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended, p.known = ended, known
+	if p.live {
+		p.writeLocked()
+	}
+}
+
 func (p *progress) remove(name string) {
 	for i, n := range p.running {
 		if n == name {
@@ -96,6 +111,9 @@ func (p *progress) remove(name string) {
 }
 
 func (p *progress) line() string {
+	if p.known > 0 {
+		return fmt.Sprintf("explored: %d of %d runs, %.1f s", p.ended, p.known, time.Since(p.began).Seconds())
+	}
 	text := fmt.Sprintf("%d of %d cells, %.1f s", p.last.Ended, p.last.Cells, time.Since(p.began).Seconds())
 	if p.odd > 0 {
 		text += fmt.Sprintf(", %d not as expected", p.odd)

@@ -40,6 +40,21 @@ func TestProgressOnATerminalFitsOnOneLine(t *testing.T) {
 	}
 }
 
+// The exploration has the line when the cells have ended, and without a terminal one line at its end.
+func TestProgressOfAnExploration(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		var b bytes.Buffer
+		p := newProgress(&b, terminal{columns: 80, is: live})
+		p.event(prove.Event{Ended: 1, Cells: 1, Result: &prove.Result{}})
+		p.explored(1, 58)
+		p.explored(29, 58)
+		p.end()
+		if text := b.String(); live != strings.Contains(text, "explored: 1 of 58 runs") || !strings.Contains(text, "explored: 29 of 58 runs") {
+			t.Errorf("live %t: %q", live, text)
+		}
+	}
+}
+
 // A cell that is to run again does not run meanwhile, and one without a verdict is not one that is not as expected.
 func TestProgressOfADisturbedCell(t *testing.T) {
 	p := newProgress(&bytes.Buffer{}, terminal{columns: 80})

@@ -14,23 +14,24 @@ import (
 )
 
 type proveCommand struct {
-	Backend  string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The database to test: mongodb or couchbase."`
-	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
-	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
-	HTML     string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
-	Check    bool          `help:"Exit with 1 if a cell is not as expected, and with 4 if none is and a cell has no verdict because the machine was busy."`
-	Busy     int           `name:"retry-busy" default:"2" placeholder:"N" help:"Run a cell again alone, with longer times, at most N times, if other programs kept the machine so busy that its result may show the machine and not the strategy."`
-	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
-	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
-	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
-	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
-	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
-	Lag      time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries. With a long one a cell may need a longer --duration."`
-	Schedule bool          `help:"Print the planned faults of the first operations, and run nothing. The same seed has the same schedule."`
-	Rollback bool          `name:"rollbacks" help:"MongoDB: also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
-	Writers  int           `default:"4" help:"The number of writers of a cell."`
-	Figures  bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
-	NoColor  bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
+	Backend   string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The database to test: mongodb or couchbase."`
+	Seed      uint64        `default:"1" help:"The seed for the choice of faults and operations."`
+	JSON      bool          `name:"json" help:"Print the report as JSON instead of the table."`
+	HTML      string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with a chart and the story of an operation of each cell. An interrupted run writes none."`
+	Check     bool          `help:"Exit with 1 if a cell is not as expected, and with 4 if none is and a cell has no verdict because the machine was busy."`
+	Busy      int           `name:"retry-busy" default:"2" placeholder:"N" help:"Run a cell again alone, with longer times, at most N times, if other programs kept the machine so busy that its result may show the machine and not the strategy."`
+	W         string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
+	Duration  time.Duration `default:"40s" help:"Upper limit for each cell's load."`
+	URI       string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
+	Strategy  []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
+	Failure   []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
+	Lag       time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries. With a long one a cell may need a longer --duration."`
+	Schedule  bool          `help:"Print the planned faults of the first operations, and run nothing. The same seed has the same schedule."`
+	Rollback  bool          `name:"rollbacks" help:"MongoDB: also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
+	Writers   int           `default:"4" help:"The number of writers of a cell."`
+	NoExplore bool          `name:"no-explore" help:"MongoDB: run the cells only. Without it one operation of each strategy is run, too, with every failure at each of its messages, unless --failure or --uri is given."`
+	Figures   bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
+	NoColor   bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
 }
 
 // Run runs the experiment and prints the report.
@@ -84,7 +85,7 @@ func (c *proveCommand) verdict(report *prove.Report) error {
 }
 
 // onlyMongoDB are the flags of MongoDB's experiment that Couchbase's does not have.
-var onlyMongoDB = []string{"w", "uri", "rollbacks", "lag"}
+var onlyMongoDB = []string{"w", "uri", "rollbacks", "lag", "no-explore"}
 
 // embedded returns the experiment of the backend, with embedded servers.
 func (c *proveCommand) embedded(s *session) (m prove.Matrix, err error) {
@@ -165,7 +166,16 @@ func (c *proveCommand) experiment(s *session, m prove.Matrix) (*prove.Report, er
 	p := newProgress(s.stderr, terminalOf(s.stderr, s.getenv))
 	defer p.end()
 	m.Progress = p.event
-	return m.Run(s.ctx)
+	report, err := m.Run(s.ctx)
+	if err == nil && !report.Interrupted && c.explores(m) {
+		m.Explore(s.ctx, report, p.explored)
+	}
+	return report, err
+}
+
+// explores reports whether the strategies are to be explored. --failure chooses cells, which then are all that is wanted.
+func (c *proveCommand) explores(m prove.Matrix) bool {
+	return !c.NoExplore && len(c.Failure) == 0 && m.CanExplore()
 }
 
 func (c *proveCommand) print(s *session, report *prove.Report) error {

@@ -125,12 +125,15 @@ func exploredServers(s Settings) mongofault.Settings {
 	}
 }
 
-// exploredSelection is how long a client of a run waits for a server. In each run there is one again sooner, so that a busy machine does
-// not change how the operation ends.
-const exploredSelection = 10 * time.Second
+// The times of a run's client. A busy machine must not make it give up a server that is well: in each run there is a primary again long
+// before the selection ends, and a cut-off member stays so for longer than a heartbeat and a connection attempt take.
+const (
+	exploredSelection = 10 * time.Second
+	exploredConnect   = time.Second
+)
 
 func exploredSettings(s Settings) Settings {
-	s.Timing.ServerSelection = exploredSelection
+	s.Timing.ServerSelection, s.Timing.Connect = exploredSelection, exploredConnect
 	return s
 }
 

@@ -20,7 +20,7 @@ type Settings struct {
 	// InMemory is whether the servers run in memory and not on sockets. An election, an outage and a silence take as long then as with real
 	// servers, because the fake clock of testing/synctest waits in no time.
 	InMemory bool
-	// Quick makes these times as short in memory as they are on sockets: for the real clock.
+	// Quick makes these times short also in memory: for the real clock, and a client whose heartbeat and timeouts are short too.
 	Quick bool
 	// Server are further options of the servers.
 	Server   []mongotest.Option
@@ -60,7 +60,10 @@ type pace struct {
 
 // pace returns short times for the real clock, and those of real servers for the fake one.
 func (s *Settings) pace() pace {
-	if s.InMemory && !s.Quick {
+	switch {
+	case s.InMemory && s.Quick: // such a client notices an outage before it ends
+		return pace{election: 200 * time.Millisecond, outage: 3 * time.Second, silence: time.Second}
+	case s.InMemory:
 		return pace{election: 10 * time.Second, outage: time.Minute, silence: 5 * time.Minute}
 	}
 	return pace{election: 200 * time.Millisecond, outage: time.Second, silence: time.Second}
