@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/cli/paint"
 )
 
-// Heading returns what was explored, on one line.
-func (e *Explored) Heading() string {
-	return fmt.Sprintf("every failure at each message of one operation: %d failures, %d runs, %.1f s", e.Failures, e.runs(), e.Seconds)
+// Effort returns how much was explored, and the time that it took.
+func (e *Explored) Effort() string {
+	return fmt.Sprintf("%d failures, %d runs, %.1f s", e.Failures, e.runs(), e.Seconds)
 }
 
 // Sentence returns what the runs of a strategy have shown.
@@ -90,7 +90,7 @@ func (r *Report) explored(p painter, columns int) string {
 	for i := range r.Explored.Strategies {
 		width = max(width, len(r.Explored.Strategies[i].Title))
 	}
-	lines := []string{p.With(paint.Bold, paint.Wrap(r.Explored.Heading(), columns))}
+	lines := []string{p.With(paint.Bold, paint.Wrap("Every failure at each message of one operation: "+r.Explored.Effort(), columns))}
 	for i := range r.Explored.Strategies {
 		s := &r.Explored.Strategies[i]
 		indent := strings.Repeat(" ", 2+width+2)

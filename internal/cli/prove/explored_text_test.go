@@ -37,7 +37,7 @@ func sampleExplored() *Explored {
 
 func TestTheSectionAboutTheExploration(t *testing.T) {
 	r := sample()
-	const want = `every failure at each message of one operation: 3 failures, 18 runs, 1.3 s
+	const want = `Every failure at each message of one operation: 3 failures, 18 runs, 1.3 s
   honest        right in all 3 cases, 2 of them honest errors (1 not applied)
   blind         wrong in 3 of 4 cases: extra at the first step with reply-lost, silence; missing at the second step with silence
   always wrong  wrong without any failure: extra

@@ -16,7 +16,7 @@ var exploredStyles string
 
 // explored is the section about the exploration: a table with a row for each failure and a column for each strategy.
 type explored struct {
-	Heading    string
+	Effort     string
 	Strategies []exploredStrategy
 	Rows       []exploredRow
 }
@@ -44,7 +44,7 @@ func newExplored(e *prove.Explored) *explored {
 	if e == nil {
 		return nil
 	}
-	x := &explored{Heading: e.Heading()}
+	x := &explored{Effort: e.Effort()}
 	for i := range e.Strategies {
 		s := &e.Strategies[i]
 		x.Strategies = append(x.Strategies, exploredStrategy{s.Title, s.Sentence()})
@@ -93,7 +93,7 @@ func exploredMark(r *prove.ExploredRun) webpage.Mark {
 	case r.Flaw != "":
 		return webpage.Mark{Tone: webpage.Bad, Words: string(r.Flaw)}
 	case r.GivenUp():
-		return webpage.Mark{Tone: webpage.Limit, Words: "error, not applied"}
+		return webpage.Mark{Tone: webpage.Limit, Words: "given up"}
 	case r.FailedButApplied():
 		return webpage.Mark{Tone: webpage.Limit, Words: "error, applied"}
 	}

@@ -34,7 +34,7 @@ func TestThePageHasARowForEachExploredFailure(t *testing.T) {
 		}
 		rows = append(rows, text)
 	}
-	const want = `a: words of <a>; one limit error, not applied; two first good right second good right
+	const want = `a: words of <a>; one limit given up; two first good right second good right
 b: words of <b>; one limit error, applied; two
 c: words of <c>; one bad extra; two
 d: words of <d>; one none no result; two
@@ -54,7 +54,7 @@ func TestThePageHasASectionAboutTheExploration(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<section id="explored"`, `href="#explored"`, "<b>one</b>: wrong in 1 of 5 cases: extra at the update with c", "words of &lt;f&gt;",
-		"■</b> <span>extra</span>", "▲</b> <span>error, not applied</span>", "–</td>",
+		"■</b> <span>extra</span>", "▲</b> <span>given up</span>", "–</td>",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page does not have %q:\n%s", want, b.String())

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/cli/report"
 )
 
-// experiment runs every strategy with some failures, or with all, in memory.
+// experiment runs every strategy with some failures, or with all, in memory, and explores those of MongoDB.
 func experiment(t *testing.T, d prove.Deployment, failures ...string) (r *prove.Report) {
 	t.Helper()
 	b := d.Backend()
@@ -29,6 +29,9 @@ func experiment(t *testing.T, d prove.Deployment, failures ...string) (r *prove.
 	synctest.Test(t, func(t *testing.T) {
 		if r, err = m.Run(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if m.CanExplore() {
+			m.Explore(t.Context(), r, func(int, int) {})
 		}
 	})
 	return r
