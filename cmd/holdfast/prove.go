@@ -186,11 +186,20 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 	if err := report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv)); err != nil || !c.Figures {
 		return err
 	}
+	return printFigures(s.stdout, report)
+}
+
+// printFigures prints the lines for docs/FIGURES.md.
+func printFigures(w io.Writer, report *prove.Report) error {
 	name := "prove-matrix"
 	if report.Backend == prove.Couchbase {
 		name = "prove-cb-matrix"
 	}
-	_, err := fmt.Fprintf(s.stdout, "figure %s-s %.1f\nfigure %s-as-expected %d\n",
+	text := fmt.Sprintf("figure %s-s %.1f\nfigure %s-as-expected %d\n",
 		name, report.Took.Seconds(), name, len(report.Results)-len(report.Unexpected())-len(report.Disturbed()))
-	return err
+	if e := report.Explored; e != nil {
+		text += fmt.Sprintf("figure prove-explored-s %.1f\nfigure prove-explored-runs %d\n", e.Seconds, e.Runs())
+	}
+	_, err := io.WriteString(w, text)
+	return written(err)
 }

@@ -77,8 +77,8 @@ func (s *ExploredStrategy) those(have func(*ExploredRun) bool) (list []ExploredR
 	return list
 }
 
-// runs returns the number of runs of all strategies, with those that have no failure.
-func (e *Explored) runs() (n int) {
+// Runs returns the number of runs of all strategies, with those that have no failure.
+func (e *Explored) Runs() (n int) {
 	for i := range e.Strategies {
 		n += 1 + len(e.Strategies[i].Runs)
 	}

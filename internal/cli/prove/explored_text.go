@@ -11,7 +11,7 @@ import (
 
 // Effort returns how much was explored, and the time that it took.
 func (e *Explored) Effort() string {
-	return fmt.Sprintf("%d failures, %d runs, %.1f s", e.Failures, e.runs(), e.Seconds)
+	return fmt.Sprintf("%d failures, %d runs, %.1f s", e.Failures, e.Runs(), e.Seconds)
 }
 
 // Sentence returns what the runs of a strategy have shown.

@@ -30,13 +30,14 @@ type explorer struct {
 func (e *explorer) explore(ctx context.Context, progress func(ended, known int)) ExploredStrategy {
 	search := explore.Search{
 		Run: e.run, Failures: e.servers.Kinds(), Seed: int64(e.settings.Seed), Parallel: exploredAtOnce, Progress: progress,
+		RealClock: true,
 	}
 	found := search.Do(ctx)
-	s := ExploredStrategy{Strategy: e.strategy.Name, Title: e.strategy.Title, Without: e.ended[""], Interrupted: found.Left > 0}
-	if ctx.Err() != nil && s.Without.Error != "" { // the interrupt, and not the strategy, has ended the first run
-		s.Without, s.Interrupted = ExploredRun{}, true
+	s := ExploredStrategy{Strategy: e.strategy.Name, Title: e.strategy.Title, Interrupted: found.Left > 0}
+	if found.First.Verdict == "" { // the first run was interrupted
 		return s
 	}
+	s.Without = e.ended[""]
 	for i := range found.First.Messages {
 		s.Messages = append(s.Messages, e.stepName(i))
 	}
