@@ -215,3 +215,19 @@ func TestTheJournalOrdersTheChanges(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(100*time.Millisecond))
 }
+
+func TestMiddlewareSeesWhichWritesAreDurable(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		var seen []bool
+		c.Use(memd.OpSet, func(r *couchbasetest.Request, next couchbasetest.Handler) *couchbasetest.Reply {
+			seen = append(seen, r.Durable)
+			return next(r)
+		})
+		cl := owner(t, c, "k")
+		cl.ok(doc(memd.OpSet, "k", "1"))
+		cl.ok(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityMajority, time.Second))
+		if len(seen) != 2 || seen[0] || !seen[1] {
+			t.Errorf("the writes are durable: %v, want only the second", seen)
+		}
+	}, couchbasetest.Nodes(2))
+}

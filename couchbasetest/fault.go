@@ -15,6 +15,9 @@ type Fault struct {
 	Before func()
 	// Delay is how long the request waits before it is executed.
 	Delay time.Duration
+	// Late, if it is not nil, closes the connection at once; the request is executed when the channel is closed, as one that the network
+	// has delayed, unless the node's process has ended before. Its reply reaches nobody.
+	Late <-chan struct{}
 	// LoseRequest closes the connection; the request is not executed.
 	LoseRequest bool
 	// Status, if it is not 0, is answered; the request is not executed. Value is the value of that reply.
@@ -36,13 +39,13 @@ type Fault struct {
 
 // handle applies the fault to a request.
 func (f *Fault) handle(r *Request, next Handler) *Reply {
-	if f.Before != nil || f.After != nil || f.Delay > 0 || f.ReplyDelay > 0 {
+	if f.Before != nil || f.After != nil || f.Delay > 0 || f.ReplyDelay > 0 || f.Late != nil {
 		r.Aside()
 	}
 	if f.Before != nil {
 		f.Before()
 	}
-	if !testserver.Sleep(r.done, f.Delay) {
+	if !testserver.Sleep(r.done, f.Delay) || f.Late != nil && !r.await(f.Late) {
 		return nil
 	}
 	switch {
@@ -68,10 +71,27 @@ func (f *Fault) after(r *Request, reply *Reply) *Reply {
 	if f.StatusAfter != 0 {
 		reply = refusal(f.StatusAfter)
 	}
-	if f.LoseReply {
+	if f.LoseReply || f.Late != nil {
 		reply.Lost, reply.CutAfter, reply.Silent = true, f.CutReplyAfter, f.Silent
 	}
 	return reply
+}
+
+// await closes the connection to the client and waits for a delayed request. It reports false if the node's process or the cluster ends
+// before.
+func (r *Request) await(arrival <-chan struct{}) bool {
+	c := r.x.cluster
+	c.mu.Lock()
+	died := r.x.node.died
+	c.mu.Unlock()
+	r.x.conn.close()
+	select {
+	case <-arrival:
+		return true
+	case <-died:
+	case <-c.done:
+	}
+	return false
 }
 
 // Decide returns middleware that calls decide for each request and applies the Fault that it returns. It panics if decide is nil.

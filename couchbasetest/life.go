@@ -13,6 +13,8 @@ func (c *Cluster) Kill(node int) {
 	n := c.nodeLocked("Kill", node)
 	c.replicateAllLocked()
 	n.up, n.paused = false, false
+	close(n.died)
+	n.died = make(chan struct{})
 	n.gateLocked()
 	n.refuse(true)
 	conns := make([]*conn, 0, len(n.conns))

@@ -73,3 +73,19 @@ func readManifest(t *testing.T, c *Cluster) string {
 	}
 	return string(text)
 }
+
+func TestACollectionIsNamedByItsID(t *testing.T) {
+	c := RunT(t, InMemory())
+	if _, err := c.CreateScope("default", "shop"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateCollection("default", "shop", Collection{Name: "orders"}); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[uint32]string{0: "_default._default true", 9: "shop.orders true", 10: ". false"} {
+		scope, name, ok := c.CollectionName("default", id)
+		if got := scope + "." + name + map[bool]string{true: " true", false: " false"}[ok]; got != want {
+			t.Errorf("the collection %d is %s, want %s", id, got, want)
+		}
+	}
+}

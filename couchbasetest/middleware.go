@@ -18,6 +18,7 @@ type Request struct {
 	Key        string // of a document without the collection's id, or whatever else the command has as its key
 	Extras     []byte
 	Value      []byte // as it was sent: perhaps compressed
+	Durable    bool   // a write that is not answered before other copies have it
 	// Application reports whether an application asks for such a command, unlike HELLO, NOOP, GET_CLUSTER_CONFIG and others that
 	// clients send for themselves.
 	Application bool
@@ -34,7 +35,7 @@ func (r *Request) Aside() { r.x.aside() }
 func (x *exec) describe() *Request {
 	r := &Request{
 		Node: x.node.index, ConnID: x.conn.id, Opcode: x.p.Opcode, VBucket: x.p.VBucket, Opaque: x.p.Opaque, CAS: x.p.CAS,
-		Extras: x.p.Extras, Value: x.p.Value, Application: !forItself(x.p.Opcode), done: x.conn.done, x: x,
+		Extras: x.p.Extras, Value: x.p.Value, Durable: x.frames.durable, Application: !forItself(x.p.Opcode), done: x.conn.done, x: x,
 	}
 	if b := x.conn.bucket; b != nil {
 		r.Bucket = b.Name

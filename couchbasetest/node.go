@@ -28,8 +28,9 @@ type node struct {
 	received    [256]atomic.Int64
 
 	condition
-	member     bool // of the cluster
-	failedOver bool // it was a member and is not removed yet
+	member     bool          // of the cluster
+	failedOver bool          // it was a member and is not removed yet
+	died       chan struct{} // closed, and replaced, when its process ends
 	conns      map[*conn]struct{}
 	copies     map[*bucket][]store.VBucket
 	maps       map[*bucket]heldMap   // nil unless HoldMaps was called
@@ -87,7 +88,7 @@ func (c *config) services() []service {
 func (c *Cluster) newNodeLocked() (*node, error) {
 	n := &node{
 		cluster: c, index: len(c.nodes), uuid: c.newUUID(), host: c.hostName(), ports: make(map[string]int),
-		condition: condition{up: true}, conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
+		condition: condition{up: true}, died: make(chan struct{}), conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
 	}
 	if c.network != nil {
 		n.host = "node" + strconv.Itoa(n.index+1) + ".couchbase.test"
