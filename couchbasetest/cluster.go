@@ -38,7 +38,7 @@ type Cluster struct {
 	errorEntries map[Status]memd.ErrorMapEntry
 	errorMap     []byte // made when it is first asked for
 	closed       bool
-	rebalancing  bool
+	rebalance    *Rebalance // that goes on, nil if none does
 	noPushes     bool
 }
 

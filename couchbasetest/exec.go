@@ -96,6 +96,10 @@ func (x *exec) run() error {
 		err = x.send(reply)
 	}
 	x.cluster.journal.finish(x.entry, reply, err)
+	if errors.Is(err, errHangUp) { // now, so that WaitIdle waits for it
+		_ = x.conn.out.flush()
+		x.conn.close()
+	}
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Failover takes a node out of the cluster at once, as a hard failover does: replicas become active copies with uuids of their own, and
 // what they did not have is lost. A vbucket without a replica has no owner from now on. The node must be in the cluster and not its
-// last one.
+// last one. A rebalance that goes on ends where it is.
 func (c *Cluster) Failover(node int) error { return c.failover(node, false) }
 
 // GracefulFailover takes a node out of the cluster after its vbuckets have moved to their replicas, one by one. Nothing is lost.
@@ -37,6 +37,9 @@ func (c *Cluster) failover(node int, graceful bool) error {
 		if err := c.handOverLocked(n); err != nil {
 			return err
 		}
+	}
+	if c.rebalance != nil {
+		c.rebalance.endLocked()
 	}
 	n.member, n.failedOver = false, true
 	now := time.Now()

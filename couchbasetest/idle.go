@@ -23,7 +23,7 @@ func (c *Cluster) begin() (end func()) {
 	}
 }
 
-// WaitIdle waits until no key-value request is being executed: those that have come were answered or their connections ended, and no
+// WaitIdle waits until no key-value request is being executed: those that have come were answered or their connections have ended, and no
 // durable write waits for its replicas. What a client has sent and a node has not read yet does not count.
 func (c *Cluster) WaitIdle(ctx context.Context) error {
 	c.activity.waiters.Add(1)

@@ -62,3 +62,21 @@ func TestALateRequestDoesNotKeepAClusterFromClosing(t *testing.T) {
 		}
 	})
 }
+
+// The client of a test that goes on after WaitIdle meets no connection that is about to end.
+func TestWaitIdleWaitsForTheEndOfAConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		executed := make(chan struct{})
+		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{After: func() { <-executed }, LoseReply: true}))
+		cl := open(t, c, 0)
+		cl.send(doc(memd.OpSet, "k", "1"))
+		synctest.Wait()
+		close(executed)
+		if err := c.WaitIdle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cl.nc.Write([]byte{byte(memd.MagicRequest)}); err == nil {
+			t.Error("the connection is open")
+		}
+	})
+}

@@ -243,3 +243,34 @@ func TestWhatCameToAReplicaOrADiskBeforeANodeChangedIsThere(t *testing.T) {
 		})
 	}
 }
+
+func TestAFailoverEndsARebalance(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		owner(t, c, "k").ok(doc(memd.OpSet, "k", "1"))
+		added, err := c.AddNode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rebalance, err := c.StartRebalance(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rebalance.Move()
+		if err := c.Failover(added); err != nil {
+			t.Fatal(err)
+		}
+		if rebalance.Move() || c.State().Rebalancing {
+			t.Error("the rebalance goes on")
+		}
+		if err := c.AddBack(added); err != nil {
+			t.Fatal(err)
+		}
+		rebalance.Finish()
+		if err := c.Rebalance(); err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := c.Document("default", "k"); !ok || string(d.Value) != "1" {
+			t.Errorf("the document is %q, %t", d.Value, ok)
+		}
+	}, couchbasetest.Nodes(2))
+}

@@ -75,12 +75,15 @@ func (m *manifest) find(id uint32) *collection {
 	return nil
 }
 
-// CollectionName returns the names of a collection and of its scope by its id, and false if the bucket has none with it. It panics if there
-// is no such bucket.
+// CollectionName returns the names of a collection and of its scope by its id, and false if there is none with it.
 func (c *Cluster) CollectionName(bucketName string, id uint32) (scope, name string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.bucketLocked("CollectionName", bucketName).manifest.scopes {
+	b := c.buckets[bucketName]
+	if b == nil {
+		return "", "", false
+	}
+	for _, s := range b.manifest.scopes {
 		for _, one := range s.collections {
 			if one.id == id {
 				return s.name, one.Name, true

@@ -82,6 +82,9 @@ func TestACollectionIsNamedByItsID(t *testing.T) {
 	if _, err := c.CreateCollection("default", "shop", Collection{Name: "orders"}); err != nil {
 		t.Fatal(err)
 	}
+	if _, _, ok := c.CollectionName("other", 0); ok {
+		t.Error("a bucket that is not there has a collection")
+	}
 	for id, want := range map[uint32]string{0: "_default._default true", 9: "shop.orders true", 10: ". false"} {
 		scope, name, ok := c.CollectionName("default", id)
 		if got := scope + "." + name + map[bool]string{true: " true", false: " false"}[ok]; got != want {

@@ -30,7 +30,7 @@ var errRebalancing = errors.New("couchbasetest: a rebalance is going on")
 func (c *Cluster) StartRebalance(eject ...int) (*Rebalance, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.rebalancing {
+	if c.rebalance != nil {
 		return nil, errRebalancing
 	}
 	var members []int
@@ -50,7 +50,7 @@ func (c *Cluster) StartRebalance(eject ...int) (*Rebalance, error) {
 	for _, b := range c.buckets {
 		r.planLocked(b, members)
 	}
-	c.rebalancing = true
+	c.rebalance = r
 	c.changeNodesLocked()
 	return r, nil
 }
@@ -164,7 +164,7 @@ func (r *Rebalance) Stop() {
 
 func (r *Rebalance) endLocked() {
 	r.ended = true
-	r.cluster.rebalancing = false
+	r.cluster.rebalance = nil
 	for _, b := range r.cluster.buckets {
 		b.forward = nil
 	}

@@ -29,7 +29,7 @@ type NodeState struct {
 func (c *Cluster) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := State{Rebalancing: c.rebalancing}
+	s := State{Rebalancing: c.rebalance != nil}
 	for _, n := range c.nodes {
 		addresses := make(map[string]string, len(n.ports))
 		for name, port := range n.ports {
