@@ -1,6 +1,8 @@
 package couchbasetest_test
 
 import (
+	"context"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,17 +68,21 @@ func TestALateRequestDoesNotKeepAClusterFromClosing(t *testing.T) {
 // The client of a test that goes on after WaitIdle meets no connection that is about to end.
 func TestWaitIdleWaitsForTheEndOfAConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-		executed := make(chan struct{})
-		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{After: func() { <-executed }, LoseReply: true}))
+		c.Use(memd.OpSet, couchbasetest.FaultOnce(couchbasetest.Fault{After: func() { c.Pause(0) }, LoseReply: true, CutReplyAfter: 4}))
 		cl := open(t, c, 0)
 		cl.send(doc(memd.OpSet, "k", "1"))
-		synctest.Wait()
-		close(executed)
-		if err := c.WaitIdle(t.Context()); err != nil {
-			t.Fatal(err)
+		wait(time.Minute) // the process is stopped before it sends the four bytes
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := c.WaitIdle(ctx); err == nil {
+			t.Error("WaitIdle has not waited for the end of the connection")
 		}
-		if _, err := cl.nc.Write([]byte{byte(memd.MagicRequest)}); err == nil {
-			t.Error("the connection is open")
+		c.Resume(0)
+		if err := c.WaitIdle(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if b, err := io.ReadAll(cl.nc); len(b) != 4 || err != nil {
+			t.Errorf("%d bytes came before the end %v, want 4", len(b), err)
 		}
 	})
 }
