@@ -28,7 +28,7 @@ func (e *Exploration) URI() string { return e.site.Deployment().URI() }
 
 // Dialer returns what connects to the run's servers: with [InMemory] the only way to reach them.
 func (e *Exploration) Dialer() *Dialer {
-	return &Dialer{e.site.Deployment().Dialer(), testrun.Over(e.run)}
+	return testrun.NewDialer(e.run, e.site.Deployment().Dialer())
 }
 
 // Deployment returns the run's servers, to prepare data that no failure may concern, or to read what they have.

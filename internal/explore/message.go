@@ -12,7 +12,7 @@ import (
 // Message is one message of a program, known by what it does, so that a later run finds it again.
 type Message struct {
 	Command string // such as "update"
-	Target  string // what it concerns, such as "shop.orders"
+	Target  string // what it concerns, such as "shop.orders"; it may have slashes
 	Ordinal int    // among the messages of a run with the same command and target, from 1
 
 	// The rest tells which failures concern the message. It is no part of its name.
@@ -21,11 +21,13 @@ type Message struct {
 	Session     bool // it belongs to a session
 	Transaction bool // it belongs to a transaction
 	Cursor      bool // it reads on from an open cursor
+	Document    bool // it is for one document, by its key
+	Durable     bool // it is a write that is not answered before other nodes have it
 }
 
 // String returns the name, such as "update/shop.orders/1".
 func (m Message) String() string {
-	return escape(m.Command) + "/" + escape(m.Target) + "/" + strconv.Itoa(m.Ordinal)
+	return escape(m.Command, "/"+reserved) + "/" + escape(m.Target, reserved) + "/" + strconv.Itoa(m.Ordinal)
 }
 
 // Same reports whether two messages have the same name.
@@ -49,28 +51,28 @@ func (m Message) Words() string {
 
 // ParseMessage reads a name that [Message.String] made.
 func ParseMessage(name string) (m Message, err error) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 || parts[0] == "" {
+	first, last := strings.Index(name, "/"), strings.LastIndex(name, "/")
+	if first < 1 || first == last {
 		return m, fmt.Errorf("explore: %q is not a message such as update/shop.orders/1", name)
 	}
-	ordinal, err := strconv.Atoi(parts[2])
-	if err != nil || ordinal < 1 || parts[2] != strconv.Itoa(ordinal) {
-		return m, fmt.Errorf("explore: in the message %q, %q is not a number from 1 on", name, parts[2])
+	number := name[last+1:]
+	if m.Ordinal, err = strconv.Atoi(number); err != nil || m.Ordinal < 1 || number != strconv.Itoa(m.Ordinal) {
+		return Message{}, fmt.Errorf("explore: in the message %q, %q is not a number from 1 on", name, number)
 	}
-	m.Ordinal = ordinal
-	for i, part := range []*string{&m.Command, &m.Target} {
-		if *part, err = unescape(parts[i]); err != nil {
-			return Message{}, fmt.Errorf("explore: in the message %q: %w", name, err)
-		}
+	if m.Command, err = unescape(name[:first]); err == nil {
+		m.Target, err = unescape(name[first+1 : last])
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("explore: in the message %q: %w", name, err)
 	}
 	return m, nil
 }
 
-// reserved are the bytes with a meaning in the name of a case, and the one that escapes them.
-const reserved = "/:+%'"
+// reserved are the bytes with a meaning in the name of a case, and the one that escapes them. The command ends at the first slash.
+const reserved = ":+%'"
 
 // escape replaces the reserved bytes of a command or a target, and what a shell, a terminal, or JSON would change.
-func escape(text string) string {
+func escape(text, reserved string) string {
 	var b strings.Builder
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])

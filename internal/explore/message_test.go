@@ -15,7 +15,7 @@ func TestTheNameOfAMessage(t *testing.T) {
 	}{
 		{Message{Command: "update", Target: "shop.orders", Ordinal: 1}, "update/shop.orders/1"},
 		{Message{Command: "ping", Ordinal: 12}, "ping//12"},
-		{Message{Command: "find", Target: "a/b.c:d+e%f'g h\n", Ordinal: 1}, "find/a%2Fb.c%3Ad%2Be%25f%27g%20h%0A/1"},
+		{Message{Command: "find", Target: "a/b.c:d+e%f'g h\n", Ordinal: 1}, "find/a/b.c%3Ad%2Be%25f%27g%20h%0A/1"},
 		{Message{Command: "find", Target: "größe.\xff\u0085", Ordinal: 2}, "find/größe.%FF%C2%85/2"},
 		{Message{Command: "no/command", Target: "x", Ordinal: 1}, "no%2Fcommand/x/1"},
 	} {
@@ -44,7 +44,7 @@ func TestABadNameOfAMessageIsRefused(t *testing.T) {
 		"":                        `explore: "" is not a message such as update/shop.orders/1`,
 		"update":                  `explore: "update" is not a message such as update/shop.orders/1`,
 		"/shop.orders/1":          `explore: "/shop.orders/1" is not a message such as update/shop.orders/1`,
-		"update/shop.orders/1/2":  `explore: "update/shop.orders/1/2" is not a message such as update/shop.orders/1`,
+		"update/shop.orders/1/":   `explore: in the message "update/shop.orders/1/", "" is not a number from 1 on`,
 		"update/shop.orders/0":    `explore: in the message "update/shop.orders/0", "0" is not a number from 1 on`,
 		"update/shop.orders/+1":   `explore: in the message "update/shop.orders/+1", "+1" is not a number from 1 on`,
 		"update/shop.orders/01":   `explore: in the message "update/shop.orders/01", "01" is not a number from 1 on`,

@@ -2,7 +2,6 @@ package mongofault
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,12 +37,7 @@ func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Hand
 	if strike.Member < 0 {
 		strike.Member = s.deployment.Primary()
 	}
-	defer func() {
-		if failure := recover(); failure != nil {
-			s.Problem("the failure %s panicked: %v\n%s", a.Failure, failure, debug.Stack())
-			reply = &mongotest.Reply{Lost: true}
-		}
-	}()
+	defer s.Panicked(a, func() { reply = &mongotest.Reply{Lost: true} })
 	middleware := s.failures[a.Failure].Apply(strike)
 	reply = site.Pass(a, r, next, middleware, answerOf)
 	switch {

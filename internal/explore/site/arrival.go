@@ -82,7 +82,7 @@ func (a *Arrival) struck(executed bool, words string, lost bool) {
 		a.words = "not executed, " + words
 	case lost:
 		a.words += ", the reply was lost"
-	default:
-		a.words = words
+	case a.words != words:
+		a.words += "; then answered: " + words
 	}
 }

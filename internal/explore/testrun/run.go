@@ -40,9 +40,6 @@ type Run struct {
 	cleanups []func()
 }
 
-// Over returns a channel that is closed at the end of a run in memory; it is nil over TCP. It is no method, because the methods are public.
-func Over(r *Run) <-chan struct{} { return r.over }
-
 // Context returns a context that ends when the run does, or outlives its budget.
 func (r *Run) Context() context.Context { return r.ctx }
 
