@@ -67,8 +67,8 @@ var levels = []level{
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
 
 	{"what explores every fault", []string{"internal/explore/site", "internal/explore/testrun"}},
-	{"what explores every fault", []string{"internal/explore/mongofault"}},
-	{"what explores every fault", []string{"explore"}},
+	{"what explores every fault", []string{"internal/explore/couchbasefault", "internal/explore/mongofault"}},
+	{"what explores every fault", []string{"explore", "explore/couchbase"}},
 
 	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules", "internal/cli/timeline", "internal/cli/webpage"}},
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
@@ -93,14 +93,17 @@ var apart = []struct {
 	{folders: []string{"mongotest"}, never: []string{"internal/mongo", "retry"}, except: []string{"internal/mongo/wire"}},
 	{folders: []string{"couchbasetest"}, never: []string{"internal/couchbase", "retry"}, except: []string{"internal/couchbase/memd", "internal/couchbase/clustermap"}},
 	// What explores works with any client.
-	{folders: []string{"explore", "internal/explore"}, never: []string{"mongo", "couchbase", "internal/mongo", "internal/couchbase"}},
+	{
+		folders: []string{"explore", "internal/explore"}, never: []string{"mongo", "couchbase", "internal/mongo", "internal/couchbase"},
+		except: []string{"internal/couchbase/memd"},
+	},
 	// Exactly-once updates work with any client.
 	{folders: []string{"mongo/once"}, never: []string{"internal/mongo"}},
 	{folders: []string{"mongo", "couchbase"}, never: []string{"internal/base/memnet", "internal/base/testserver", "couchbasetest/internal", "mongotest/internal"}},
 }
 
 // forTests are the packages whose functions take a *testing.T.
-var forTests = map[string]bool{"explore": true, "internal/explore/testrun": true}
+var forTests = map[string]bool{"explore": true, "explore/couchbase": true, "internal/explore/testrun": true}
 
 // within reports whether a package is one of the folders or in one.
 func within(name string, folders []string) bool {

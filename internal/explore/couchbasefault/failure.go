@@ -1,0 +1,66 @@
+package couchbasefault
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/explore"
+)
+
+// Failure is one kind of failure that can happen to a message. The predefined ones are values: copy one to change it.
+type Failure struct {
+	// Name stands in the name of a case: lower-case letters, digits, and hyphens between them.
+	Name string
+	// Title tells in words what happens, such as "the reply is lost after the node executed it".
+	Title string
+	// Weight is how often the failure is drawn for cases with several failures, compared with the others; 1 if it is 0.
+	Weight int
+	// Concerns reports whether the failure can happen to a message; nil means to all.
+	Concerns func(explore.Message) bool
+	// Apply returns what happens to the message. It is called once in a run, when the message has come.
+	Apply func(*Strike) couchbasetest.Middleware
+
+	needsNodes bool // the cluster must have several
+}
+
+// Strike is a failure that is about to happen to a message.
+type Strike struct {
+	Cluster *couchbasetest.Cluster
+	Message explore.Message
+	// Node is the node that the message has come to.
+	Node int
+	// Bucket and Key are those of the message.
+	Bucket, Key string
+	// Outage is for how long a node that is killed, cut off or failed over stays so, unless the failures end before.
+	Outage time.Duration
+	// Silence is for how long nothing comes on a connection that has gone silent, before it is closed.
+	Silence time.Duration
+
+	site   *Site
+	late   bool // the message is delivered only when the failures have ended
+	missed bool // it has not happened, though its message came
+}
+
+// Later calls a function after a time, or when the failures end, if that is before.
+func (s *Strike) Later(after time.Duration, f func()) { s.site.Later(after, f) }
+
+// Wait waits for a time, or until the failures end, if that is before. Middleware calls Aside of the request before.
+func (s *Strike) Wait(d time.Duration) { s.site.Wait(d) }
+
+// Healed returns a channel that is closed when the failures end.
+func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
+
+// fault returns a failure that does a fault to the message.
+func fault(name, title string, concerns func(explore.Message) bool, of func(*Strike) couchbasetest.Fault) Failure {
+	return Failure{Name: name, Title: title, Concerns: concerns, Apply: func(s *Strike) couchbasetest.Middleware { return couchbasetest.Always(of(s)) }}
+}
+
+// ofNodes makes a failure one of several nodes.
+func ofNodes(f Failure) Failure {
+	f.needsNodes = true
+	return f
+}
+
+func isWrite(m explore.Message) bool    { return m.Write }
+func isDurable(m explore.Message) bool  { return m.Durable }
+func isDocument(m explore.Message) bool { return m.Document }
