@@ -51,6 +51,12 @@ func (w *witness) members() int {
 // update sends one message: an update.
 func update(ctx context.Context, client *mongo.Client) error { return add(ctx, client) }
 
+// unretried sends an update of many documents, which no driver sends again.
+func unretried(ctx context.Context, client *mongo.Client) error {
+	_, err := counters(client).UpdateMany(ctx, bson.D{}, plusOne, options.UpdateMany().SetUpsert(true))
+	return err
+}
+
 // inTransaction sends an update in a transaction, and its commit.
 func inTransaction(ctx context.Context, client *mongo.Client) error {
 	s, err := client.StartSession()
@@ -109,6 +115,9 @@ func TestEachFailureHappens(t *testing.T) {
 		{explore.KilledDuring, update, "update", func(w *witness) bool { return w.of[0].RolledBack && w.applied() == 1 && w.members() == 2 }},
 		{explore.KilledDuring, inTransaction, "update", func(w *witness) bool {
 			return len(w.of) == 1 && w.of[0].RolledBack && w.err != nil && w.deployment.Term() == 2
+		}},
+		{explore.KilledDuring, unretried, "update", func(w *witness) bool {
+			return len(w.of) == 1 && w.of[0].RolledBack && w.err != nil // also if the program ends before the election
 		}},
 		{explore.KilledAfter, update, "update", func(w *witness) bool {
 			return w.applied() == 1 && !w.of[0].Answered && w.some(deduplicated) && w.members() == 2

@@ -1,6 +1,7 @@
 package mongofault
 
 import (
+	"context"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
@@ -52,7 +53,20 @@ func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
 func (s *Strike) kill() {
 	s.missed = false
 	s.Deployment.Kill(s.Member)
-	s.Later(s.Outage, func() { s.Deployment.Restart(s.Member) })
+	s.Later(s.Outage, func() {
+		s.awaitSuccessor()
+		s.Deployment.Restart(s.Member)
+	})
+}
+
+// awaitSuccessor waits until the others have a primary, if they can: restarted before, the dead one would keep a write that it alone has.
+func (s *Strike) awaitSuccessor() {
+	if s.Deployment.Members() < 3 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*s.site.pace.election)
+	defer cancel()
+	_, _ = s.Deployment.WaitPrimary(ctx) // it ends without one if another member is dead, too
 }
 
 // fault returns a failure that does a fault to the message.
