@@ -1,7 +1,10 @@
 package explore_test
 
 import (
+	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/explore"
 	search "github.com/holdfast-db/holdfast/internal/explore"
@@ -59,5 +62,37 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 			continue
 		}
 		contains(t, err.Error(), want)
+	}
+}
+
+// The seed chooses the pairs.
+func TestTheSeedChoosesThePairs(t *testing.T) {
+	pairs := func(seed int64) (names string) {
+		report, _ := explore.Report(t, "", addOnce, explore.InMemory(), explore.Depth(2), explore.Samples(10), explore.Seed(seed))
+		for _, o := range report.Outcomes {
+			if len(o.Case) == 2 {
+				names += o.Case.String() + "\n"
+			}
+		}
+		return names
+	}
+	if first := pairs(1); first != pairs(1) || first == pairs(2) {
+		t.Errorf("seed 1 draws\n%sand seed 2\n%s", first, pairs(2))
+	}
+}
+
+// A server before 4.4 puts no labels on its errors: the client knows by the code.
+func TestTheServerMayBeOlder(t *testing.T) {
+	var version string
+	report, text := explore.Report(t, "", func(e *explore.Exploration) {
+		addOnce(e)
+		reply, err := e.Deployment().Command(0, "admin", bson.D{{Key: "buildInfo", Value: 1}})
+		if err != nil {
+			e.Fatalf("%v", err)
+		}
+		version = reply.Lookup("version").StringValue()
+	}, explore.InMemory(), explore.Server(mongotest.Version("4.2")), explore.Parallel(1), explore.Failures(explore.Refused(91), explore.ReplyLost))
+	if !strings.HasPrefix(version, "4.2") || report.Count(search.Held) != 2 {
+		t.Errorf("version %s: %s", version, text)
 	}
 }
