@@ -179,3 +179,18 @@ func TestTheReportIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// After the failures a client has seen that they ended: a check with short timeouts says nothing about the program.
+func TestACheckFindsItsServersAgain(t *testing.T) {
+	explore.Run(t, func(e *explore.Exploration) {
+		o := options.Client().ApplyURI(e.URI()).SetDialer(e.Dialer()).SetServerSelectionTimeout(time.Second).SetRetryReads(false).SetRetryWrites(false)
+		o.SetServerMonitoringMode(options.ServerMonitoringModePoll)
+		client, err := mongo.Connect(o)
+		if err != nil {
+			e.Fatalf("%v", err)
+		}
+		defer func() { _ = client.Disconnect(e.Context()) }()
+		_ = add(e.Context(), client)
+		e.Check(func() error { return has(e.Context(), client, 0, 1) })
+	}, explore.InMemory())
+}

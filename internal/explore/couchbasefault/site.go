@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/explore"
@@ -58,14 +57,7 @@ func (s *Site) Heal(ctx context.Context) error {
 	if err := s.cluster.WaitIdle(ctx); err != nil {
 		return fmt.Errorf("explore: requests are being executed after all failures had ended: %w", err)
 	}
-	settled := time.NewTimer(s.pace.settle)
-	defer settled.Stop()
-	select {
-	case <-settled.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("explore: the run ended before its check: %w", context.Cause(ctx))
-	}
+	return s.Settle(ctx, s.pace.settle)
 }
 
 // repair makes the nodes a cluster again.

@@ -55,6 +55,7 @@ func (s *Settings) Kinds() []explore.Failure {
 type pace struct {
 	election time.Duration // without a primary, until there is another
 	outage   time.Duration // that a member is dead or cut off
+	settle   time.Duration // after all failures have ended: until each client has asked each member again, every ten seconds
 	silence  time.Duration // until a connection on which nothing comes is closed, as TCP does in the end
 }
 
@@ -64,7 +65,7 @@ func (s *Settings) pace() pace {
 	case s.InMemory && s.Quick: // such a client notices an outage before it ends
 		return pace{election: 200 * time.Millisecond, outage: 3 * time.Second, silence: time.Second}
 	case s.InMemory:
-		return pace{election: 10 * time.Second, outage: time.Minute, silence: 5 * time.Minute}
+		return pace{election: 10 * time.Second, outage: time.Minute, settle: 11 * time.Second, silence: 5 * time.Minute}
 	}
 	return pace{election: 200 * time.Millisecond, outage: time.Second, silence: time.Second}
 }

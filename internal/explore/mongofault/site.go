@@ -45,8 +45,8 @@ func Start(s Settings, c explore.Case) (*Site, error) {
 // Deployment returns the servers.
 func (s *Site) Deployment() *mongotest.Deployment { return s.deployment }
 
-// Heal ends the failures: late requests arrive, members run and reach each other again. It returns when there is a primary, and every
-// member has all that was written. Messages that come afterwards are not recorded.
+// Heal ends the failures: late requests arrive, members run and reach each other again. It returns when there is a primary, every
+// member has all that was written, and in memory clients have seen it. Messages that come afterwards are not recorded.
 func (s *Site) Heal(ctx context.Context) error {
 	s.EndFailures(s.deployment.Heal)
 	if err := s.Answered(ctx); err != nil {
@@ -58,7 +58,7 @@ func (s *Site) Heal(ctx context.Context) error {
 	if err := s.deployment.WaitIdle(ctx); err != nil {
 		return fmt.Errorf("explore: the members have not got all writes after all failures had ended: %w", err)
 	}
-	return nil
+	return s.Settle(ctx, s.pace.settle)
 }
 
 // Close ends the failures and the servers.

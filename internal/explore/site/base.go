@@ -63,6 +63,18 @@ func (b *Base) done() <-chan struct{} {
 	return b.idle
 }
 
+// Settle gives clients time to see that all failures have ended.
+func (b *Base) Settle(ctx context.Context, d time.Duration) error {
+	settled := time.NewTimer(d)
+	defer settled.Stop()
+	select {
+	case <-settled.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("explore: the run ended before its check: %w", context.Cause(ctx))
+	}
+}
+
 // Ended notes that a message of the program is answered.
 func (b *Base) Ended() {
 	b.mu.Lock()
