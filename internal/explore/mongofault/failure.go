@@ -64,7 +64,7 @@ func (s *Strike) awaitSuccessor() {
 	if s.Deployment.Members() < 3 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*s.site.pace.election)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*s.site.pace.election)
 	defer cancel()
 	_, _ = s.Deployment.WaitPrimary(ctx) // it ends without one if another member is dead, too
 }
