@@ -49,9 +49,9 @@ func TestWhoseTestsCouldNoticeHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, want := range map[string][]string{
-		"./internal/mongo/operation":    {"./internal/mongo/operation", "./mongo/mongoslog", "./mongo/once", "./mongo"},
-		"./internal/couchbase/services": {"./internal/couchbase/services", "./couchbase"},
-		"./couchbase":                   {"./couchbase"},
+		"./internal/mongo/operation":    {"./internal/mongo/operation", "./mongo/mongoslog", "./mongo/once", "./mongo", "./explore"},
+		"./internal/couchbase/services": {"./internal/couchbase/services", "./explore/couchbase", "./couchbase"},
+		"./couchbase":                   {"./couchbase", "./explore/couchbase"},
 	} {
 		if got := observers(all, target); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", target, got, want)

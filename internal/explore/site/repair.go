@@ -1,20 +1,32 @@
 package site
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// repair is what ends a failure.
+// repair is what ends a failure. Who is not the first to run it waits on a channel, because a bubble's clock does not go on while a
+// goroutine waits for a sync.Once.
 type repair struct {
 	timer *time.Timer
-	once  sync.Once
+	begun atomic.Bool
+	ended chan struct{}
 	do    func()
+}
+
+// run repairs once, and returns when that is done.
+func (r *repair) run() {
+	if !r.begun.CompareAndSwap(false, true) {
+		<-r.ended
+		return
+	}
+	defer close(r.ended)
+	r.do()
 }
 
 // Later calls a function after a time, or when the failures end, if that is before.
 func (b *Base) Later(after time.Duration, f func()) {
-	if !b.keep(after, &repair{do: f}) {
+	if !b.keep(after, &repair{do: f, ended: make(chan struct{})}) {
 		f()
 	}
 }
@@ -26,7 +38,7 @@ func (b *Base) keep(after time.Duration, r *repair) bool {
 	if b.isOver {
 		return false
 	}
-	r.timer = time.AfterFunc(after, func() { r.once.Do(r.do) })
+	r.timer = time.AfterFunc(after, r.run)
 	b.repairs = append(b.repairs, r)
 	return true
 }
@@ -54,7 +66,9 @@ func (b *Base) EndFailures(last func()) {
 	b.mu.Unlock()
 	for _, r := range repairs {
 		r.timer.Stop()
-		r.once.Do(r.do)
+	}
+	for _, r := range repairs {
+		r.run()
 	}
 	if first {
 		last()
