@@ -32,7 +32,7 @@ func explored(t *testing.T, only string, function func(*Exploration), opts []Opt
 	case function == nil:
 		return nil, "", errors.New("explore: Run: the function is nil")
 	}
-	return testrun.Explore(t, c.Settings, only, c.site.Kinds(), func(strikes explore.Case) (testrun.Site, func(*testrun.Run), error) {
+	return testrun.Explore(t, c.Settings, only, c.site.Kinds(), func(strikes explore.Case) (explore.Site, func(*testrun.Run), error) {
 		site, err := couchbasefault.Start(c.site, strikes)
 		return site, func(r *testrun.Run) { function(&Exploration{run: r, site: site}) }, err
 	})

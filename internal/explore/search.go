@@ -2,7 +2,7 @@
 // function that runs the program once with the failures of a case. A run without failures shows the messages; then each failure of
 // each message is a case, and each case is a run.
 //
-// Begin with search.go. Then message.go, case.go, plan.go, outcome.go, report.go.
+// Begin with search.go. Then message.go, case.go, plan.go, site.go, outcome.go, report.go.
 package explore
 
 import (

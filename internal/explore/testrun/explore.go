@@ -15,7 +15,7 @@ import (
 const Variable = "HOLDFAST_EXPLORE"
 
 // Start starts the servers of a run, and returns the function that is explored.
-type Start func(explore.Case) (Site, func(*Run), error)
+type Start func(explore.Case) (explore.Site, func(*Run), error)
 
 // Only returns the one case to run, "" if all are.
 func Only() string { return os.Getenv(Variable) }

@@ -14,22 +14,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/explore"
 )
 
-// Site is the servers of one run, which do the failures of its case.
-type Site interface {
-	// Heal ends the failures, and returns when the servers are as they were.
-	Heal(context.Context) error
-	// Close ends the failures and the servers.
-	Close() error
-	// Note adds a line to what happened.
-	Note(who, format string, args ...any)
-	// Fill tells an outcome what happened. The servers may be closed.
-	Fill(*explore.Outcome)
-}
-
 // Run is one run of the function, what every Exploration of a public package has. Its methods may be called from any goroutine, but for
 // FailNow and Fatalf, which must be called from that of the function.
 type Run struct {
-	site   Site
+	site   explore.Site
 	ctx    context.Context //nolint:containedctx // it ends with the run, as that of a testing.T
 	cancel context.CancelFunc
 	over   chan struct{} // closed at the end of a run in memory; nil over TCP
