@@ -26,7 +26,11 @@ func counterProgram() {
 		}
 		return
 	}
-	if err := count(way); err != nil {
+	do := count
+	if os.Getenv("COUCHBASE_CONNSTR") != "" {
+		do = countDocument
+	}
+	if err := do(way); err != nil {
 		fmt.Println("counter:", err)
 		os.Exit(1)
 	}

@@ -23,6 +23,7 @@ var examplesOf = map[string][]commandExample{
 	"explore": {
 		{"Each failure at each message of a program, with a check of what it promises", "holdfast explore --check ./audit --html report.html -- ./shop"},
 		{"One case of it again", "holdfast explore --check ./audit --only update/shop.counters/1:reply-lost -- ./shop"},
+		{"The same for a program that uses Couchbase", "holdfast explore --backend couchbase --failures reply-lost,killed-after --check ./audit -- ./shop"},
 		{"The failures", "holdfast explore --list-failures"},
 	},
 	"topology": {

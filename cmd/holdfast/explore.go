@@ -12,17 +12,14 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/cli/explorereport"
 	"github.com/holdfast-db/holdfast/internal/explore"
-	"github.com/holdfast-db/holdfast/internal/explore/mongofault"
 )
 
 type exploreCommand struct {
+	Backend      string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The servers of each run: mongodb or couchbase."`
 	Check        string        `placeholder:"'COMMAND LINE'" help:"The command line for sh that checks what the program promises, after each run and without any failure. Its exit code is the verdict then, and the program may end with any."`
-	Standalone   bool          `help:"A standalone server instead of a replica set."`
-	Members      *int          `placeholder:"3" help:"The number of members of the replica set, 1 to 7."`
-	Mongos       int           `help:"A sharded cluster with this number of mongos, and with one shard, the replica set. The URI names the mongos."`
 	Failures     []string      `placeholder:"NAME" help:"Only these failures; names with commas between them, or the flag repeated."`
 	ListFailures bool          `name:"list-failures" help:"Print the failures, and run nothing."`
-	Only         string        `placeholder:"CASE" help:"Run this case alone, such as update/shop.orders/1:reply-lost."`
+	Only         string        `placeholder:"CASE" help:"Run this case alone, such as update/shop.orders/1:reply-lost or increment/default/k/1:reply-lost."`
 	Depth        int           `default:"1" help:"How many failures a run has at most. Every case with one is run, and a sample of those with more."`
 	Samples      int           `default:"200" help:"How many cases with two failures are drawn, how many with three, and so on."`
 	Seed         int64         `default:"1" help:"The seed of the samples."`
@@ -33,17 +30,24 @@ type exploreCommand struct {
 	HTML         string        `name:"html" placeholder:"FILE" help:"Also write the report as one HTML page, with the matrix and with charts of what happened."`
 	NoColor      bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
 
+	MongoDB   mongodbExplored   `embed:"" group:"mongodb"`
+	Couchbase couchbaseExplored `embed:"" group:"couchbase"`
+
 	Command commandLine `arg:"" optional:"" name:"command" help:"The program and its arguments, after --."`
 }
 
 // Help returns the part of the help that is not about a flag.
 func (*exploreCommand) Help() string {
-	return `It runs a program with a MongoDB server of its own, to see the messages that the program sends. Then it runs the program again for each failure of each
-message, each time with a new server. It reports each run in which what the program promises does not hold, with all that happened.
+	return `It runs a program with database servers of its own, to see the messages that the program sends. Then it runs the program again for each failure of each
+message, each time with new servers. It reports each run in which what the program promises does not hold, with all that happened.
 
-The program finds its server in the environment variable MONGODB_URI, and may be written in any language. It must do the same in each run. Its exit
-code is the verdict: 0 if what it promises holds. With --check the exit code of the check is. The check has MONGODB_URI too, and HOLDFAST_EXIT_CODE,
-the exit code of the program; it runs after all failures have ended. In the run without a failure the program must end with 0.
+The program finds its servers in the environment variable MONGODB_URI, with --backend couchbase in COUCHBASE_CONNSTR (the connection string),
+COUCHBASE_USERNAME and COUCHBASE_PASSWORD. It may be written in any language, and must do the same in each run. Its exit code is the verdict:
+0 if what it promises holds. With --check the exit code of the check is. The check has these variables too, and HOLDFAST_EXIT_CODE, the exit
+code of the program; it runs after all failures have ended. In the run without a failure the program must end with 0.
+
+Of Couchbase the failures happen to key-value messages. write-lost only happens if --failures or --only names it: a program whose writes have no
+durability accepts that one.
 
 A run that does not send the message of its case is reported as not reached, never as passed.`
 }
@@ -61,14 +65,14 @@ func (l *commandLine) Decode(ctx *kong.DecodeContext) error { //nolint:unparam /
 
 // Run explores the program and prints the report.
 func (c *exploreCommand) Run(s *session) error {
-	site, err := c.site()
+	database, err := c.database(s)
 	if err != nil {
 		return usageError(err)
 	}
 	if c.ListFailures {
-		return written(printFailures(s.stdout, site.Kinds()))
+		return written(printFailures(s.stdout, database.failures))
 	}
-	search, err := c.search(site)
+	search, err := c.search(database)
 	if err != nil {
 		return usageError(err)
 	}
@@ -167,13 +171,13 @@ func (f *reportFiles) write(r *explorereport.Report) error {
 }
 
 // search returns what is explored.
-func (c *exploreCommand) search(site mongofault.Settings) (*explore.Search, error) {
+func (c *exploreCommand) search(database exploredDatabase) (*explore.Search, error) {
 	if err := c.contradiction(); err != nil {
 		return nil, err
 	}
-	r := &programRuns{site: site, args: c.Command, check: c.Check, budget: c.Budget}
+	r := &programRuns{start: database.start, args: c.Command, check: c.Check, budget: c.Budget}
 	search := &explore.Search{
-		Run: r.run, Failures: site.Kinds(), Depth: c.Depth, Samples: c.Samples, Seed: c.Seed, Parallel: c.Parallel, RealClock: true,
+		Run: r.run, Failures: database.failures, Depth: c.Depth, Samples: c.Samples, Seed: c.Seed, Parallel: c.Parallel, RealClock: true,
 	}
 	if c.Only == "" {
 		return search, nil

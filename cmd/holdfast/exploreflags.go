@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
-	"github.com/holdfast-db/holdfast/internal/explore/mongofault"
 )
 
 // contradiction returns an error about flags that are out of range or missing.
@@ -28,35 +27,21 @@ func (c *exploreCommand) contradiction() error {
 	return nil
 }
 
-// site returns the servers of each run, and their failures.
-func (c *exploreCommand) site() (s mongofault.Settings, err error) {
-	s = mongofault.Settings{Members: 3, Mongos: c.Mongos, Failures: mongofault.All()}
-	if c.Members != nil {
-		s.Members = *c.Members
-	}
-	if err := checkSize(s.Members, s.Mongos); err != nil {
-		return s, err
-	}
-	if c.Standalone {
-		s.Members = 0
-	}
-	if c.Standalone && (c.Members != nil || c.Mongos > 0) {
-		return s, errors.New("--standalone excludes --members and --mongos")
-	}
+// chosen returns the failures that --failures names, or all.
+func (c *exploreCommand) chosen(all []explore.Failure) ([]explore.Failure, error) {
 	if len(c.Failures) == 0 {
-		return s, s.Check()
+		return all, nil
 	}
 	var known []string
-	for _, f := range s.Kinds() {
+	for _, f := range all {
 		known = append(known, f.Name)
 	}
 	for _, name := range c.Failures {
 		if !slices.Contains(known, name) {
-			return s, fmt.Errorf("--failures: there is no failure %q; known are: %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--failures: there is no failure %q; known are: %s", name, strings.Join(known, ", "))
 		}
 	}
-	s.Failures = slices.DeleteFunc(s.Failures, func(f mongofault.Failure) bool { return !slices.Contains(c.Failures, f.Name) })
-	return s, s.Check()
+	return slices.DeleteFunc(all, func(f explore.Failure) bool { return !slices.Contains(c.Failures, f.Name) }), nil
 }
 
 // of one case alone, these flags mean nothing.
@@ -65,13 +50,17 @@ var notRepeated = []string{"only", "failures", "depth", "samples", "seed", "para
 // repeat returns what makes the command line that repeats one case alone.
 func (c *exploreCommand) repeat(s *session) func(explore.Case) string {
 	words := []string{"holdfast", "explore"}
-	for _, f := range s.given {
-		switch {
-		case slices.Contains(notRepeated, f.Name):
-		case f.IsBool():
-			words = append(words, "--"+f.Name)
+	for i, f := range s.given {
+		if slices.Contains(notRepeated, f.Name) || slices.Contains(s.given[:i], f) {
+			continue
+		}
+		words = append(words, "--"+f.Name)
+		switch value := reflect.Indirect(f.Target).Interface().(type) {
+		case bool:
+		case []string:
+			words = append(words, strings.Join(value, ","))
 		default:
-			words = append(words, "--"+f.Name, fmt.Sprint(reflect.Indirect(f.Target).Interface()))
+			words = append(words, fmt.Sprint(value))
 		}
 	}
 	begin := quotedWords(words)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
-	"github.com/holdfast-db/holdfast/internal/explore/mongofault"
 )
 
 // posixShell runs the check.
@@ -16,7 +15,7 @@ const posixShell = "sh"
 
 // programRuns runs a program, each time with servers of its own.
 type programRuns struct {
-	site   mongofault.Settings
+	start  startSite
 	args   []string
 	check  string // the command line of --check
 	budget time.Duration
@@ -27,18 +26,19 @@ type programRun struct {
 	*programRuns
 	explore.Outcome
 
-	servers *mongofault.Site
+	servers explore.Site
+	reached environment
 	log     []string
 }
 
 // run runs the program with the failures of a case.
 func (p *programRuns) run(ctx context.Context, c explore.Case) explore.Outcome {
 	began := time.Now()
-	servers, err := mongofault.Start(p.site, c)
+	servers, reached, err := p.start(c)
 	if err != nil {
 		return explore.Outcome{Case: c, Problems: []string{err.Error()}}
 	}
-	r := programRun{programRuns: p, servers: servers, Outcome: explore.Outcome{Case: c}}
+	r := programRun{programRuns: p, servers: servers, reached: reached, Outcome: explore.Outcome{Case: c}}
 	ctx, cancel := context.WithTimeout(ctx, p.budget)
 	defer cancel()
 	r.judge(ctx)
@@ -92,7 +92,7 @@ type ending struct {
 // execute runs the program or the check. It is not ok if it has no exit code.
 func (r *programRun) execute(ctx context.Context, what string, args []string, environ ...string) (e ending, ok bool) {
 	var output tail
-	one := child{args: args, environ: append(environ, "MONGODB_URI="+r.servers.Deployment().URI()), output: &output}
+	one := child{args: args, environ: append(environ, r.reached()...), output: &output}
 	state, err := one.run(ctx)
 	lines := output.lines()
 	r.log = append(r.log, lines...)

@@ -105,7 +105,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	var c cli
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
 	opts := []kong.Option{
-		kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
+		kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{mongodbGroup, couchbaseGroup}),
 		kong.Vars{
 			"strategies": namesByBackend((*prove.Backend).StrategyNames),
 			"failures":   namesByBackend((*prove.Backend).FailureNames),
@@ -216,7 +216,7 @@ const description = `Clients of MongoDB and Couchbase, servers for tests, and an
 Couchbase clusters of three nodes. With --uri it uses your MongoDB server, through a proxy that injects the faults. It uses only the
 database "holdfast_prove" there.
 
-"holdfast explore" runs a program of yours with its own MongoDB servers for tests.
+"holdfast explore" runs a program of yours with its own servers for tests, of MongoDB or Couchbase.
 
 "holdfast topology" and "holdfast check" look at your MongoDB deployment, and change nothing. "holdfast sweep" finishes the updates of
 mongo/once there.

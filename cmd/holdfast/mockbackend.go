@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The backends of `holdfast mock`.
+// The backends of `holdfast mock`, `explore`, `prove` and `explain`.
 const (
 	mongodbBackend   = "mongodb"
 	couchbaseBackend = "couchbase"
@@ -20,8 +20,11 @@ type mockServers struct {
 	Couchbase couchbaseMock `embed:"" group:"couchbase"`
 }
 
-// couchbaseGroup is the group of the flags that only the backend couchbase has.
-var couchbaseGroup = kong.Group{Key: couchbaseBackend, Title: "With --backend couchbase:"}
+// The groups of the flags that only one backend has.
+var (
+	mongodbGroup   = kong.Group{Key: mongodbBackend, Title: "With --backend mongodb:"}
+	couchbaseGroup = kong.Group{Key: couchbaseBackend, Title: "With --backend couchbase:"}
+)
 
 // ofBoth are the flags that both backends have.
 var ofBoth = []string{"help", "backend", "host", "port", "user", "tls-ca-file", "server-version"}
