@@ -54,6 +54,7 @@ func TestThePageOfFaultsNamesEveryFault(t *testing.T) {
 	page := readFile(t, faultsPage)
 	names := []string{
 		"Kill", "Restart", "StepDown", "Isolate", "Partition", "PartitionOneWay", "Heal", "SetLag", "KillMongos", "RestartMongos",
+		"DropConnections", "DropMongosConnections",
 		"Use", "SetFailPoint", "FaultOnce", "Times", "While", "Always", "Decide", "RunBlackPipe", "RunProxy",
 	}
 	fault := reflect.TypeFor[mongotest.Fault]()

@@ -54,11 +54,12 @@ func TestAnIndexOfNoServerIsNamed(t *testing.T) {
 		}
 	}
 	for method, f := range map[string]func(){
-		"KillMongos: there is no mongos 1":     func() { rs.KillMongos(1) },
-		"RestartMongos: there is no mongos -1": func() { rs.RestartMongos(-1) },
-		"MongosAddr: there is no mongos 1":     func() { rs.MongosAddr(1) },
-		"Addr: there is no member 1":           func() { p.Addr(1) },
-		"Partition: member 1 is in two groups": func() { rs.Partition([]int{0, 1}, []int{1, 2}) },
+		"KillMongos: there is no mongos 1":            func() { rs.KillMongos(1) },
+		"DropMongosConnections: there is no mongos 1": func() { rs.DropMongosConnections(1) },
+		"RestartMongos: there is no mongos -1":        func() { rs.RestartMongos(-1) },
+		"MongosAddr: there is no mongos 1":            func() { rs.MongosAddr(1) },
+		"Addr: there is no member 1":                  func() { p.Addr(1) },
+		"Partition: member 1 is in two groups":        func() { rs.Partition([]int{0, 1}, []int{1, 2}) },
 	} {
 		if got, want := panics(f), "mongotest: "+method; got != want {
 			t.Errorf("%q, want %q", got, want)

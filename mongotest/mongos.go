@@ -2,6 +2,8 @@ package mongotest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongotest/internal/call"
@@ -43,20 +45,30 @@ func (rs *Deployment) MongosAddr(mongos int) string {
 
 // KillMongos ends a mongos as Kill does a member. Killing a dead one does nothing.
 func (rs *Deployment) KillMongos(mongos int) {
-	for _, c := range orPanic(nth("KillMongos", "mongos", rs.mongos, mongos)).kill() {
+	for _, c := range orPanic(nth("KillMongos", "mongos", rs.mongos, mongos)).connections(true) {
 		c.abort()
 	}
 }
 
-// kill ends the mongos, unless it is dead, and returns its connections, which are to be aborted.
-func (r *mongos) kill() []*conn {
+// DropMongosConnections closes the connections of a mongos to its clients, as DropConnections does those of a member.
+func (rs *Deployment) DropMongosConnections(mongos int) {
+	for _, c := range orPanic(nth("DropMongosConnections", "mongos", rs.mongos, mongos)).connections(false) {
+		c.abort()
+	}
+}
+
+// connections returns the connections of the mongos, which are to be aborted; none if it is dead. If it is to die, it has ended then.
+func (r *mongos) connections(dies bool) []*conn {
 	r.deployment.set.Lock()
 	defer r.deployment.set.Unlock()
-	if !r.process.Up {
+	switch {
+	case !r.process.Up:
 		return nil
+	case dies:
+		r.process.StopLocked()
+		return r.shutLocked()
 	}
-	r.process.StopLocked()
-	return r.shutLocked()
+	return slices.Collect(maps.Keys(r.conns))
 }
 
 // RestartMongos starts a killed mongos. Restarting one that runs does nothing.

@@ -201,6 +201,19 @@ func TestCursorsOfAMongos(t *testing.T) {
 	})
 }
 
+func TestTheConnectionsOfAMongosAreDropped(t *testing.T) {
+	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
+		dropped, other := front(t, rs, 0), front(t, rs, 1)
+		dropped.ok(`{"ping": 1, "$db": "admin"}`)
+		rs.DropMongosConnections(0)
+		if _, _, err := dropped.receive(); err == nil {
+			t.Error("the connection is open")
+		}
+		other.ok(`{"ping": 1, "$db": "admin"}`)
+		front(t, rs, 0).ok(`{"ping": 1, "$db": "admin"}`)
+	})
+}
+
 func TestFailPointsOfAMongosAreItsOwn(t *testing.T) {
 	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
 		c := front(t, rs, 0)
