@@ -15,6 +15,7 @@ type Option func(*config)
 type config struct {
 	testrun.Settings
 	site mongofault.Settings
+	size error // of the option that sets how many servers there are
 }
 
 func newConfig(opts []Option) (*config, error) {
@@ -24,6 +25,9 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, fmt.Errorf("explore: Run: option %d is nil", i)
 		}
 		o(c)
+	}
+	if c.size != nil {
+		return nil, c.size
 	}
 	c.site.InMemory = c.InMemory
 	if err := c.Complete(); err != nil {
@@ -36,17 +40,30 @@ func newConfig(opts []Option) (*config, error) {
 // must connect through [Exploration.Dialer].
 func InMemory() Option { return func(c *config) { c.InMemory = true } }
 
+// setSize sets how many servers there are.
+func (c *config) setSize(option string, members, mongos, leastMongos int) {
+	c.site.Members, c.site.Mongos, c.size = members, mongos, nil
+	switch {
+	case members < 1 || members > 7:
+		c.size = fmt.Errorf("explore: %s: the number of members is %d; it must be 1 to 7", option, members)
+	case mongos < leastMongos:
+		c.size = fmt.Errorf("explore: %s: the number of mongoses is %d; it must be at least %d", option, mongos, leastMongos)
+	}
+}
+
 // Standalone makes the server of each run a standalone. Without it that is a replica set of three members.
-func Standalone() Option { return func(c *config) { c.site.Members, c.site.Mongos = 0, 0 } }
+func Standalone() Option {
+	return func(c *config) { c.site.Members, c.site.Mongos, c.size = 0, 0, nil }
+}
 
 // ReplicaSet makes the servers of each run a replica set, 1 to 7 members.
 func ReplicaSet(members int) Option {
-	return func(c *config) { c.site.Members, c.site.Mongos = members, 0 }
+	return func(c *config) { c.setSize("ReplicaSet", members, 0, 0) }
 }
 
-// Sharded makes the servers of each run a sharded cluster with one shard, of 1 to 7 members, and a number of mongoses.
+// Sharded makes the servers of each run a sharded cluster with one shard, of 1 to 7 members, and one mongos or more.
 func Sharded(members, mongos int) Option {
-	return func(c *config) { c.site.Members, c.site.Mongos = members, mongos }
+	return func(c *config) { c.setSize("Sharded", members, mongos, 1) }
 }
 
 // Server adds options of the servers, such as mongotest.Version.

@@ -45,16 +45,18 @@ func TestOptionsThatCannotBeAreRefused(t *testing.T) {
 		return explore.Failure{Name: name, Apply: func(*explore.Strike) mongotest.Middleware { return nil }}
 	}
 	for want, o := range map[string]explore.Option{
-		"option 0 is nil":                     nil,
-		"Depth: 0 is less than 1":             explore.Depth(0),
-		"Samples: 0 is less than 1":           explore.Samples(0),
-		"Parallel: -1 is negative":            explore.Parallel(-1),
-		"Budget: -1ns is negative":            explore.Budget(-1),
-		"there is none":                       explore.Failures(),
-		"(own) has no function Apply":         explore.Failures(explore.Failure{Name: "own"}),
-		`the name "Own" must have`:            explore.Failures(named("Own")),
-		`two have the name "own"`:             explore.Failures(named("own"), named("own")),
-		"members and of mongoses must not be": explore.ReplicaSet(-1),
+		"option 0 is nil":                        nil,
+		"Depth: 0 is less than 1":                explore.Depth(0),
+		"Samples: 0 is less than 1":              explore.Samples(0),
+		"Parallel: -1 is negative":               explore.Parallel(-1),
+		"Budget: -1ns is negative":               explore.Budget(-1),
+		"there is none":                          explore.Failures(),
+		"(own) has no function Apply":            explore.Failures(explore.Failure{Name: "own"}),
+		`the name "Own" must have`:               explore.Failures(named("Own")),
+		`two have the name "own"`:                explore.Failures(named("own"), named("own")),
+		"ReplicaSet: the number of members is 0": explore.ReplicaSet(0),
+		"Sharded: the number of members is 8":    explore.Sharded(8, 1),
+		"Sharded: the number of mongoses is 0":   explore.Sharded(3, 0),
 	} {
 		err := explore.CheckOptions(o)
 		if err == nil {
@@ -94,5 +96,18 @@ func TestTheServerMayBeOlder(t *testing.T) {
 	}, explore.InMemory(), explore.Server(mongotest.Version("4.2")), explore.Parallel(1), explore.Failures(explore.Refused(91), explore.ReplyLost))
 	if !strings.HasPrefix(version, "4.2") || report.Count(search.Held) != 2 {
 		t.Errorf("version %s: %s", version, text)
+	}
+}
+
+// An option of mongotest may be wrong too. A bubble that could not start must not end the test binary.
+func TestServersThatDoNotStartAreTold(t *testing.T) {
+	for name, opts := range map[string][]explore.Option{"in memory": {explore.InMemory()}, "over TCP": nil} {
+		t.Run(name, func(t *testing.T) {
+			report, text := explore.Report(t, "", addOnce, append(opts, explore.Server(mongotest.Version("what")))...)
+			if !report.Failing() {
+				t.Error("the exploration passes")
+			}
+			contains(t, text, "the run without any failure fails", `"what"`)
+		})
 	}
 }

@@ -5,7 +5,6 @@
 package mongofault
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,9 +28,6 @@ type Settings struct {
 
 // Check returns an error if the settings cannot be explored.
 func (s *Settings) Check() error {
-	if s.Members < 0 || s.Mongos < 0 {
-		return errors.New("explore: the numbers of members and of mongoses must not be negative")
-	}
 	for i, f := range s.Failures {
 		if f.Apply == nil {
 			return fmt.Errorf("explore: Failures: number %d (%s) has no function Apply", i+1, f.Name)

@@ -17,11 +17,12 @@ const grace = time.Minute
 // bubble is a run on the fake clock. Its fields are read from outside of the bubble.
 type bubble struct {
 	*explorer
-	c     explore.Case
-	r     atomic.Pointer[Run]
-	id    atomic.Pointer[string]
-	hung  atomic.Pointer[string] // the goroutines when the budget was used up
-	ended chan struct{}          // closed when the function has ended and the servers are closed
+	c      explore.Case
+	r      atomic.Pointer[Run]
+	id     atomic.Pointer[string]
+	hung   atomic.Pointer[string] // the goroutines when the budget was used up
+	failed error                  // why there are no servers; read when the bubble has ended
+	ended  chan struct{}          // closed when the function has ended and the servers are closed
 }
 
 // inMemory runs the function in a bubble.
@@ -44,7 +45,8 @@ func (b *bubble) run() {
 	b.id.Store(&id)
 	r, function, err := b.start(context.Background(), b.c)
 	if err != nil {
-		panic(err) // the settings were checked
+		b.failed = err
+		return
 	}
 	r.over = make(chan struct{})
 	b.r.Store(r)
@@ -101,11 +103,11 @@ func (b *bubble) goroutines() string {
 
 // outcome returns the outcome of a bubble that has ended, with the panic that ended it.
 func (b *bubble) outcome(failure any) (o explore.Outcome) {
-	r := b.r.Load()
-	if r == nil {
-		o.Problems = append(o.Problems, fmt.Sprintf("the servers did not start: %v", failure))
+	if b.failed != nil {
+		o.Problems = append(o.Problems, b.failed.Error())
 		return o
 	}
+	r := b.r.Load()
 	r.fill(&o)
 	ended := false
 	select {
