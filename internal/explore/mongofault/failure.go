@@ -28,8 +28,10 @@ type Failure struct {
 type Strike struct {
 	Deployment *mongotest.Deployment
 	Message    explore.Message
-	// Member is the member that the message has come to; if it has come to a mongos, the primary.
+	// Member is the member that the message has come to; if it has come to a mongos, the primary, and -1 while there is none.
 	Member int
+	// Mongos is the mongos that the message has come to, -1 if it has come to a member.
+	Mongos int
 	// Outage is for how long a member that is killed or cut off stays so, unless the failures end before.
 	Outage time.Duration
 	// Silence is for how long nothing comes on a connection that has gone silent, before it is closed.
@@ -49,13 +51,21 @@ func (s *Strike) Wait(d time.Duration) { s.site.Wait(d) }
 // Healed returns a channel that is closed when the failures end.
 func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
 
+// toMember does something to the member. If there is none, because a mongos has no primary, the failure does not happen.
+func (s *Strike) toMember(do func()) {
+	if s.missed = s.Member < 0; !s.missed {
+		do()
+	}
+}
+
 // kill ends the member, and restarts it after the outage.
 func (s *Strike) kill() {
-	s.missed = false
-	s.Deployment.Kill(s.Member)
-	s.Later(s.Outage, func() {
-		s.awaitSuccessor()
-		s.Deployment.Restart(s.Member)
+	s.toMember(func() {
+		s.Deployment.Kill(s.Member)
+		s.Later(s.Outage, func() {
+			s.awaitSuccessor()
+			s.Deployment.Restart(s.Member)
+		})
 	})
 }
 
@@ -67,6 +77,14 @@ func (s *Strike) awaitSuccessor() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*s.site.pace.election)
 	defer cancel()
 	_, _ = s.Deployment.WaitPrimary(ctx) // it ends without one if another member is dead, too
+}
+
+// isolate cuts the member off, for as long as an outage.
+func (s *Strike) isolate() {
+	s.toMember(func() {
+		s.Deployment.Isolate(s.Member)
+		s.Later(s.Outage, s.Deployment.Heal)
+	})
 }
 
 // fault returns a failure that does a fault to the message.

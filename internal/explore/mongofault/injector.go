@@ -33,7 +33,9 @@ func (s *Site) intercept(r *mongotest.Request, next mongotest.Handler) *mongotes
 
 // strike does the failure of a message.
 func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Handler) (reply *mongotest.Reply) {
-	strike := &Strike{Deployment: s.deployment, Message: a.Message, Member: r.Member, Outage: s.pace.outage, Silence: s.pace.silence, site: s}
+	strike := &Strike{
+		Deployment: s.deployment, Message: a.Message, Member: r.Member, Mongos: r.Mongos, Outage: s.pace.outage, Silence: s.pace.silence, site: s,
+	}
 	if strike.Member < 0 {
 		strike.Member = s.deployment.Primary()
 	}

@@ -29,7 +29,7 @@ var (
 		return mongotest.Fault{After: func() { s.Wait(s.Silence) }, LoseReply: true}
 	})
 	PoolCleared = fault("pool-cleared", "all connections to the server break after it executed this", nil, func(s *Strike) mongotest.Fault {
-		return mongotest.Fault{After: func() { s.breakConnections() }, LoseReply: true}
+		return mongotest.Fault{After: s.breakConnections, LoseReply: true}
 	})
 )
 
@@ -53,10 +53,7 @@ var (
 		return mongotest.Fault{After: s.kill, LoseReply: true}
 	})
 	Partitioned = ofSet(fault("partitioned", "the member is cut off from its clients and from the other members", nil, func(s *Strike) mongotest.Fault {
-		return mongotest.Fault{Before: func() {
-			s.Deployment.Isolate(s.Member)
-			s.Later(s.Outage, s.Deployment.Heal)
-		}}
+		return mongotest.Fault{Before: s.isolate}
 	}))
 )
 
@@ -123,13 +120,21 @@ func isWrite(m explore.Message) bool { return m.Write }
 func (s *Strike) stepDown() { s.missed = s.Deployment.StepDown() != nil }
 
 // breakConnections closes the connections of the server that has the message.
-func (s *Strike) breakConnections() { s.Deployment.DropConnections(s.Member) }
+func (s *Strike) breakConnections() {
+	if s.Mongos >= 0 {
+		s.Deployment.DropMongosConnections(s.Mongos)
+		return
+	}
+	s.Deployment.DropConnections(s.Member)
+}
 
 // endSession ends the session of the message on its member.
 func endSession(s *Strike) mongotest.Middleware {
 	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-		_, err := s.Deployment.Command(s.Member, "admin", bson.D{{Key: "killSessions", Value: bson.A{r.LSID}}})
-		s.missed = err != nil
+		s.toMember(func() {
+			_, err := s.Deployment.Command(s.Member, "admin", bson.D{{Key: "killSessions", Value: bson.A{r.LSID}}})
+			s.missed = err != nil
+		})
 		return next(r)
 	}
 }
