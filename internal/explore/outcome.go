@@ -44,6 +44,9 @@ func (o *Outcome) after() []Message {
 	return o.Messages[o.Struck[len(o.Struck)-1]+1:]
 }
 
+// missed reports whether a failure of the case has not happened.
+func (o *Outcome) missed() bool { return len(o.Struck) < len(o.Case) }
+
 // differs reports whether the messages before the first strike are others than those of the run without failures, in whatever order.
 func (o *Outcome) differs(learned []Message) bool {
 	if len(o.Struck) == 0 {
@@ -67,7 +70,7 @@ func (o *Outcome) Settle() {
 	case o.Verdict != "":
 	case len(o.Problems) > 0:
 		o.Verdict = Broken
-	case len(o.Struck) < len(o.Case):
+	case o.missed():
 		o.Verdict = NotReached
 	default:
 		o.Verdict = Held

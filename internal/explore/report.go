@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -41,6 +42,14 @@ func (r *Report) Failing() bool {
 	return len(r.Broken()) > 0 || r.Only != nil && r.Count(NotReached) > 0
 }
 
+// size orders the cases of broken runs.
+func (o *Outcome) size() int {
+	if o.missed() {
+		return math.MaxInt
+	}
+	return len(o.Case)
+}
+
 // Count returns how many runs with failures have a verdict.
 func (r *Report) Count(v Verdict) int {
 	n := 0
@@ -52,7 +61,8 @@ func (r *Report) Count(v Verdict) int {
 	return n
 }
 
-// Broken returns the runs that show a mistake, the smallest case first: the one with the fewest strikes, at the earliest message.
+// Broken returns the runs that show a mistake, the smallest case first: the one with the fewest strikes, at the earliest message. Those
+// whose failures have not all happened are the last.
 func (r *Report) Broken() []*Outcome {
 	var list []*Outcome
 	for i := range r.Outcomes {
@@ -60,7 +70,7 @@ func (r *Report) Broken() []*Outcome {
 			list = append(list, &r.Outcomes[i])
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *Outcome) int { return cmp.Compare(len(a.Case), len(b.Case)) })
+	slices.SortStableFunc(list, func(a, b *Outcome) int { return cmp.Compare(a.size(), b.size()) })
 	return list
 }
 

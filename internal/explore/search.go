@@ -155,6 +155,9 @@ func (s *Search) reach(ctx context.Context, learned []Message, c Case) (o Outcom
 			break
 		}
 	}
+	if o.Verdict.Failing() && o.missed() {
+		o.Problems = append(o.Problems, "the failure of this case has not happened in this run, so it is not what breaks the promise")
+	}
 	return o
 }
 

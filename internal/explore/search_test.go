@@ -276,3 +276,21 @@ func TestProgressCountsTheRuns(t *testing.T) {
 		t.Errorf("%v of %v", ended, known)
 	}
 }
+
+func TestMoreMessagesThanBeforeDiffer(t *testing.T) {
+	learned := []Message{message("find", 1), message("insert", 1)}
+	for _, c := range []struct {
+		sent []Message
+		want bool
+	}{
+		{[]Message{message("find", 1), message("insert", 1)}, false},
+		{[]Message{message("insert", 1), message("find", 1), message("update", 1)}, false},
+		{[]Message{message("find", 1), message("find", 2), message("insert", 1)}, true},
+		{slices.Concat(learned, learned, learned), true},
+	} {
+		o := Outcome{Messages: c.sent, Struck: []int{len(c.sent) - 1}}
+		if o.differs(slices.Clip(learned)) != c.want {
+			t.Errorf("%v: differs %t", c.sent, !c.want)
+		}
+	}
+}
