@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/explore"
 	search "github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -49,6 +50,29 @@ func TestACheckFollowsTheMessagesThatGoOn(t *testing.T) {
 	if report.Count(search.Held) != 1 {
 		t.Error(text)
 	}
+}
+
+// A consumer may wait for the next change while the check is made, however long its wait lasts.
+func TestACheckDoesNotWaitForAConsumer(t *testing.T) {
+	explore.Run(t, func(e *explore.Exploration) {
+		client := connect(e)
+		stream, err := counters(client).Watch(e.Context(), mongo.Pipeline{}, options.ChangeStream().SetMaxAwaitTime(24*time.Hour))
+		if err != nil {
+			e.Fatalf("watch: %v", err)
+		}
+		ctx, cancel := context.WithCancel(e.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for stream.Next(ctx) {
+			}
+			_ = stream.Close(context.Background())
+		}()
+		e.Cleanup(func() { <-ended })
+		e.Cleanup(cancel)
+		e.Logf("add returned %v", add(e.Context(), client))
+		e.Check(func() error { return nil })
+	}, explore.InMemory(), explore.Failures(explore.ReplyLost), explore.Messages(func(m explore.Message) bool { return m.Command == "update" }))
 }
 
 // An outage ends also if the program does not check.

@@ -33,7 +33,7 @@ func exploreFunction(t *testing.T, s Settings, function func(*Run, servers)) *ex
 	if err := s.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	report, _, err := Explore(t, s, "", []explore.Failure{{Name: "one"}, {Name: "two"}}, func(c explore.Case) (Site, func(*Run), error) {
+	report, _, err := Explore(t, s, "", []explore.Failure{{Name: "one"}, {Name: "two"}}, func(c explore.Case) (explore.Site, func(*Run), error) {
 		servers := servers{site.New(c)}
 		return servers, func(r *Run) { function(r, servers) }, nil
 	})
