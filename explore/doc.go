@@ -7,7 +7,7 @@
 //			client := connect(e)                  // with any driver, to e.URI()
 //			err := shop.PlaceOrder(e.Context(), client, order)
 //			e.Logf("PlaceOrder returned %v", err)
-//			e.Check(func() error { return shop.Audit(client, order, err) }) // all failures have ended
+//			e.Check(func() error { return shop.Audit(connect(e), order, err) }) // all failures have ended
 //		})
 //	}
 //
@@ -18,15 +18,17 @@
 //
 // What the function may do: an error of the program is no failure as long as the check holds, because an operation may fail when a
 // server dies; it must not lie about it. The function calls Errorf, Fatalf or FailNow of the [Exploration] if something does not hold,
-// or returns an error from a check. So the assertions of testify and others work, given the Exploration in place of the *testing.T.
+// or returns an error from a check. So the assertions of testify and others work, given the Exploration in place of the *testing.T. The
+// *testing.T itself would fail the test without naming the case. A check connects anew, because what the program's own client knows of the
+// servers may be out of date. A panic on a goroutine that the function has started ends the test binary.
 //
 // # On the fake clock
 //
 // With [InMemory] a run has neither sockets nor waits: it is a bubble of testing/synctest, whose clock goes on when all goroutines wait.
 // The program connects through e.Dialer(). An election takes its ten seconds and a silent connection its five minutes, in no time, and
 // hundreds of runs take a second. A bubble forbids what its clock cannot see: waits for sockets, files, processes, and goroutines outside
-// of it; a global lock or channel that two runs share; a client that is made outside of the function. Run with a single goroutine if
-// the program has global state: [Parallel](1).
+// of it; a global lock or channel that two runs share; a client that is made outside of the function; a mutex that is never unlocked,
+// which is seen after a minute of the real clock. If the program has global state, its runs go one after the other with [Parallel](1).
 //
 // A run in which all goroutines wait for each other is reported as hung, and one whose goroutines are left at the end as leaked.
 package explore

@@ -65,13 +65,13 @@ func TestAnsweredWaitsForEveryMessage(t *testing.T) {
 		b := New(nil)
 		arrive(b)
 		arrive(b)
-		b.Ended()
+		time.AfterFunc(time.Millisecond, b.Ended)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := b.Answered(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("one message is still executed: %v", err)
 		}
-		b.Ended()
+		time.AfterFunc(time.Millisecond, b.Ended)
 		if err := b.Answered(t.Context()); err != nil {
 			t.Error(err)
 		}

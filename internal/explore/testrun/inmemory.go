@@ -74,7 +74,7 @@ func (b *bubble) await(left <-chan any) explore.Outcome {
 		return b.outcome(failure)
 	case <-b.ended:
 	case <-limit.C:
-		return b.goesOn(explore.Hung, "the run has not ended after a minute of the real clock: does it wait for something outside of its bubble?")
+		return b.goesOn(explore.Hung, "the run has not ended after a minute of the real clock: does it wait for something outside of its bubble, or for a mutex?")
 	}
 	limit.Reset(b.Limits.Leftover)
 	select {
