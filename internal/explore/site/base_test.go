@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,24 +82,25 @@ func TestAnsweredWaitsForEveryMessage(t *testing.T) {
 func TestTheEndCutsFailuresShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(nil)
-		began, repaired := time.Now(), 0
-		b.Later(time.Second, func() { repaired++ })
-		b.Later(time.Hour, func() { repaired++ })
+		began := time.Now()
+		var repaired atomic.Int32
+		b.Later(time.Second, func() { repaired.Add(1) })
+		b.Later(time.Hour, func() { repaired.Add(1) })
 		waited := make(chan time.Duration, 1)
 		go func() {
 			b.Wait(time.Hour)
 			waited <- time.Since(began)
 		}()
 		<-time.After(time.Minute)
-		if repaired != 1 {
-			t.Errorf("after a minute %d failures are repaired", repaired)
+		if repaired.Load() != 1 {
+			t.Errorf("after a minute %d failures are repaired", repaired.Load())
 		}
 		b.EndFailures(func() {})
-		if d := <-waited; d != time.Minute || repaired != 2 {
-			t.Errorf("it waited for %v; %d failures are repaired", d, repaired)
+		if d := <-waited; d != time.Minute || repaired.Load() != 2 {
+			t.Errorf("it waited for %v; %d failures are repaired", d, repaired.Load())
 		}
-		b.Later(time.Hour, func() { repaired++ })
-		if repaired != 3 {
+		b.Later(time.Hour, func() { repaired.Add(1) })
+		if repaired.Load() != 3 {
 			t.Error("a failure that begins after the end is not repaired at once")
 		}
 	})
