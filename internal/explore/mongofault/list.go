@@ -2,6 +2,7 @@ package mongofault
 
 import (
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -77,17 +78,22 @@ var Overload = fault("overload", "the server is overloaded and refuses this", ni
 
 // Refused returns the failure that the server refuses the message with an error code, with the labels of its version.
 func Refused(code mongotest.Code) Failure {
-	return fault(fmt.Sprintf("error-%d", code), fmt.Sprintf("the server refuses this with error %d", code), nil, func(*Strike) mongotest.Fault {
+	f := fault(fmt.Sprintf("error-%d", code), fmt.Sprintf("the server refuses this with error %d", code), nil, func(*Strike) mongotest.Fault {
 		return mongotest.Fault{Error: &mongotest.CommandError{Code: code, Message: "explore: refused"}}
 	})
+	f.needsSet = slices.Contains(ofMembers, code)
+	return f
 }
+
+// ofMembers are the codes that only a member of a replica set gives: it is no primary, or not yet a secondary.
+var ofMembers = []mongotest.Code{134, 189, 10107, 13435, 13436}
 
 // WriteConcernFailed returns the failure that the server executes the write, and then reports an error of its write concern.
 func WriteConcernFailed(code mongotest.Code) Failure {
-	return Failure{
+	return ofSet(Failure{
 		Name: fmt.Sprintf("write-concern-%d", code), Title: fmt.Sprintf("the server executes this, and reports write concern error %d", code), Concerns: isWrite,
 		Apply: func(s *Strike) mongotest.Middleware { return withWriteConcernError(s, code) },
-	}
+	})
 }
 
 // retryable are the codes after which the specifications of retryable reads and writes try again.
@@ -169,11 +175,4 @@ func writeConcernError(code mongotest.Code) bson.D {
 	return bson.D{{Key: "code", Value: code}, {Key: "codeName", Value: name}, {Key: "errmsg", Value: text}}
 }
 
-func isRetryable(code mongotest.Code) bool {
-	for _, c := range retryable {
-		if c == code {
-			return true
-		}
-	}
-	return false
-}
+func isRetryable(code mongotest.Code) bool { return slices.Contains(retryable, code) }

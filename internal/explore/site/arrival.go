@@ -60,7 +60,12 @@ func (a *Arrival) Missed() {
 func (a *Arrival) Late() {
 	a.base.mu.Lock()
 	defer a.base.mu.Unlock()
-	a.words, a.lost = "delivered only after all failures had ended: "+a.words, true
+	a.lost = true
+	if a.words == neverExecuted {
+		a.words = "never delivered, because its server had died"
+		return
+	}
+	a.words = "delivered only after all failures had ended: " + a.words
 }
 
 // executed notes the answer of a server that executed the message.
@@ -70,6 +75,9 @@ func (a *Arrival) executed(words string, lost bool) {
 	a.words, a.lost = words, lost
 }
 
+// neverExecuted are the words about a message that was neither executed nor answered.
+const neverExecuted = "not executed, no reply"
+
 // struck notes what became of a message that met a failure.
 func (a *Arrival) struck(executed bool, words string, lost bool) {
 	a.base.mu.Lock()
@@ -77,7 +85,7 @@ func (a *Arrival) struck(executed bool, words string, lost bool) {
 	a.lost = lost
 	switch {
 	case !executed && lost:
-		a.words = "not executed, no reply"
+		a.words = neverExecuted
 	case !executed:
 		a.words = "not executed, " + words
 	case lost:
