@@ -43,7 +43,7 @@ func TestACheckFollowsTheMessagesThatGoOn(t *testing.T) {
 	}, own(func(s *explore.Strike) mongotest.Middleware {
 		return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			<-s.Healed()
-			<-time.After(time.Second)
+			<-time.After(time.Minute) // longer than clients have to see that the failures ended
 			return next(r)
 		}
 	})...)

@@ -17,7 +17,6 @@ func (s *Site) intercept(r *couchbasetest.Request, next couchbasetest.Handler) *
 	if a == nil {
 		return next(r)
 	}
-	defer s.Ended()
 	if a.Failure == "" {
 		return site.Pass(a, r, next, couchbasetest.Middleware(nil), answerOf)
 	}

@@ -51,9 +51,6 @@ func (s *Site) Cluster() *couchbasetest.Cluster { return s.cluster }
 // ended. It returns when no request is being executed, and clients may be connected again. Messages that come afterwards are not recorded.
 func (s *Site) Heal(ctx context.Context) error {
 	s.EndFailures(s.repair)
-	if err := s.Answered(ctx); err != nil {
-		return err
-	}
 	if err := s.cluster.WaitIdle(ctx); err != nil {
 		return fmt.Errorf("explore: requests are being executed after all failures had ended: %w", err)
 	}

@@ -24,15 +24,13 @@ type Arrival struct {
 // Key is a connection and a request on it, by which a server's journal knows a message.
 type Key struct{ Conn, Request int64 }
 
-// Arrived records a message that has come to a server, with the failure that happens to it. It returns nil if the failures are over, and
-// otherwise the caller calls Ended.
+// Arrived records a message that has come to a server, with the failure that happens to it. It returns nil if the failures are over.
 func (b *Base) Arrived(m explore.Message, who string, key Key) *Arrival {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.isOver {
 		return nil
 	}
-	b.running++
 	name := m.Command + "/" + m.Target
 	b.seen[name]++
 	m.Ordinal = b.seen[name]

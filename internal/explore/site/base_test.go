@@ -1,8 +1,6 @@
 package site
 
 import (
-	"context"
-	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,24 +57,6 @@ func TestWhatComesAfterTheEndIsNotRecorded(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("the failures ended %d times", calls)
 	}
-}
-
-func TestAnsweredWaitsForEveryMessage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := New(nil)
-		arrive(b)
-		arrive(b)
-		time.AfterFunc(time.Millisecond, b.Ended)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := b.Answered(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("one message is still executed: %v", err)
-		}
-		time.AfterFunc(time.Millisecond, b.Ended)
-		if err := b.Answered(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func TestTheEndCutsFailuresShort(t *testing.T) {
