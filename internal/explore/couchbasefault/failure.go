@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 )
 
 // Failure is one kind of failure that can happen to a message. The predefined ones are values: copy one to change it.
@@ -36,9 +37,8 @@ type Strike struct {
 	// Silence is for how long nothing comes on a connection that has gone silent, before it is closed.
 	Silence time.Duration
 
-	site   *Site
-	late   bool // the message is delivered only when the failures have ended
-	missed bool // it has not happened, though its message came
+	site      *Site
+	happening site.Happening
 }
 
 // Later calls a function after a time, or when the failures end, if that is before.

@@ -18,7 +18,7 @@ func (s *Site) intercept(r *couchbasetest.Request, next couchbasetest.Handler) *
 		return next(r)
 	}
 	if a.Failure == "" {
-		return site.Pass(a, r, next, couchbasetest.Middleware(nil), answerOf)
+		return site.Pass(a, r, next, answerOf)
 	}
 	return s.strike(a, r, next)
 }
@@ -29,15 +29,7 @@ func (s *Site) strike(a *site.Arrival, r *couchbasetest.Request, next couchbaset
 		Cluster: s.cluster, Message: a.Message, Node: r.Node, Bucket: r.Bucket, Key: r.Key, Outage: s.pace.outage, Silence: s.pace.silence, site: s,
 	}
 	defer s.Panicked(a, func() { reply = &couchbasetest.Reply{Lost: true} })
-	middleware := s.failures[a.Failure].Apply(strike)
-	reply = site.Pass(a, r, next, middleware, answerOf)
-	switch {
-	case strike.missed || middleware == nil:
-		a.Missed()
-	case strike.late:
-		a.Late()
-	}
-	return reply
+	return site.Strike(a, r, next, s.failures[a.Failure].Apply(strike), answerOf, &strike.happening)
 }
 
 // describe returns what a message does.

@@ -22,7 +22,7 @@ var (
 	})
 	LateRequest = fault("late-request", "the connection breaks, and the network delivers the request after the program has ended", nil,
 		func(s *Strike) couchbasetest.Fault {
-			s.late = true
+			s.happening.Late = true
 			return couchbasetest.Fault{Late: s.Healed()}
 		})
 	Silence = fault("silence", "the node executes it, and nothing comes back", nil, func(s *Strike) couchbasetest.Fault {

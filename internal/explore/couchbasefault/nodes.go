@@ -31,7 +31,7 @@ func (s *Strike) isolate() {
 
 // failOver takes the node out of the cluster, and adds it back after the outage. It does not happen if no replica could take over.
 func (s *Strike) failOver() {
-	if s.missed = s.alone() || s.Cluster.Failover(s.Node) != nil; s.missed {
+	if s.happening.Missed = s.alone() || s.Cluster.Failover(s.Node) != nil; s.happening.Missed {
 		return
 	}
 	s.site.unbalanced.Store(true)
@@ -57,7 +57,7 @@ func (s *Strike) alone() bool {
 // move begins a rebalance that replaces this node by a new one, and goes on until the document has moved. The rest moves after the
 // outage.
 func (s *Strike) move() {
-	s.missed = true
+	s.happening.Missed = true
 	if !s.owns() {
 		return
 	}
@@ -72,7 +72,7 @@ func (s *Strike) move() {
 	s.Later(s.Outage, rebalance.Finish)
 	for s.owns() && rebalance.Move() {
 	}
-	s.missed = s.owns()
+	s.happening.Missed = s.owns()
 }
 
 // owns reports whether the node has the active copy of the document.

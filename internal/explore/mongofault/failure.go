@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -37,9 +38,8 @@ type Strike struct {
 	// Silence is for how long nothing comes on a connection that has gone silent, before it is closed.
 	Silence time.Duration
 
-	site   *Site
-	late   bool // the message is delivered only when the failures have ended
-	missed bool // it has not happened, though its message came
+	site      *Site
+	happening site.Happening
 }
 
 // Later calls a function after a time, or when the failures end, if that is before.
@@ -53,7 +53,7 @@ func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
 
 // toMember does something to the member. If there is none, because a mongos has no primary, the failure does not happen.
 func (s *Strike) toMember(do func()) {
-	if s.missed = s.Member < 0; !s.missed {
+	if s.happening.Missed = s.Member < 0; !s.happening.Missed {
 		do()
 	}
 }

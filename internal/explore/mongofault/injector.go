@@ -25,7 +25,7 @@ func (s *Site) intercept(r *mongotest.Request, next mongotest.Handler) *mongotes
 		return next(r)
 	}
 	if a.Failure == "" {
-		return site.Pass(a, r, next, mongotest.Middleware(nil), answerOf)
+		return site.Pass(a, r, next, answerOf)
 	}
 	return s.strike(a, r, next)
 }
@@ -39,15 +39,7 @@ func (s *Site) strike(a *site.Arrival, r *mongotest.Request, next mongotest.Hand
 		strike.Member = s.deployment.Primary()
 	}
 	defer s.Panicked(a, func() { reply = &mongotest.Reply{Lost: true} })
-	middleware := s.failures[a.Failure].Apply(strike)
-	reply = site.Pass(a, r, next, middleware, answerOf)
-	switch {
-	case strike.missed || middleware == nil:
-		a.Missed()
-	case strike.late:
-		a.Late()
-	}
-	return reply
+	return site.Strike(a, r, next, s.failures[a.Failure].Apply(strike), answerOf, &strike.happening)
 }
 
 // describe returns what a message does.

@@ -23,7 +23,7 @@ var (
 	})
 	LateRequest = fault("late-request", "the connection breaks, and the network delivers the request after the program has ended", nil,
 		func(s *Strike) mongotest.Fault {
-			s.late = true
+			s.happening.Late = true
 			return mongotest.Fault{Late: s.Healed()}
 		})
 	Silence = fault("silence", "the server executes it, and nothing comes back", nil, func(s *Strike) mongotest.Fault {
@@ -47,7 +47,7 @@ var (
 	})
 	KilledDuring = ofSet(fault("killed-during", "the primary is killed when it has applied this and no other member has it", isWrite,
 		func(s *Strike) mongotest.Fault {
-			s.missed = true
+			s.happening.Missed = true
 			return mongotest.Fault{AfterApply: s.kill}
 		}))
 	KilledAfter = fault("killed-after", "the server is killed after it executed this, and the reply is lost", nil, func(s *Strike) mongotest.Fault {
@@ -123,7 +123,7 @@ var writeConflict = func() Failure {
 
 func isWrite(m explore.Message) bool { return m.Write }
 
-func (s *Strike) stepDown() { s.missed = s.Deployment.StepDown() != nil }
+func (s *Strike) stepDown() { s.happening.Missed = s.Deployment.StepDown() != nil }
 
 // breakConnections closes the connections of the server that has the message.
 func (s *Strike) breakConnections() {
@@ -139,7 +139,7 @@ func endSession(s *Strike) mongotest.Middleware {
 	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 		s.toMember(func() {
 			_, err := s.Deployment.Command(s.Member, "admin", bson.D{{Key: "killSessions", Value: bson.A{r.LSID}}})
-			s.missed = err != nil
+			s.happening.Missed = err != nil
 		})
 		return next(r)
 	}
@@ -153,7 +153,7 @@ func withWriteConcernError(s *Strike, code mongotest.Code) mongotest.Middleware 
 		reply := next(r)
 		var body bson.D
 		if reply == nil || reply.Error != nil || bson.Unmarshal(reply.Body, &body) != nil {
-			s.missed = true
+			s.happening.Missed = true
 			return reply
 		}
 		body = append(body, bson.E{Key: "writeConcernError", Value: writeConcernError(code)})

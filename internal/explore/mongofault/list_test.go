@@ -15,7 +15,7 @@ import (
 func answered(f Failure, r *mongotest.Request, reply *mongotest.Reply) (changed *mongotest.Reply, missed bool) {
 	s := &Strike{}
 	changed = f.Apply(s)(r, func(*mongotest.Request) *mongotest.Reply { return reply })
-	return changed, s.missed
+	return changed, s.happening.Missed
 }
 
 func TestOnlyARetryableWriteGetsTheLabelWithItsWriteConcernError(t *testing.T) {
@@ -126,17 +126,17 @@ func TestAFailureThatCannotHappenIsMissed(t *testing.T) {
 			"kill": (*Strike).kill, "isolate": (*Strike).isolate,
 		} {
 			s := &Strike{Deployment: alone, Member: -1}
-			if do(s); !s.missed {
+			if do(s); !s.happening.Missed {
 				t.Errorf("%s: it happened", name)
 			}
 		}
 		s := &Strike{Deployment: alone}
-		if s.stepDown(); !s.missed {
+		if s.stepDown(); !s.happening.Missed {
 			t.Error("the only member stepped down")
 		}
 		alone.Kill(0)
 		endSession(s)(&mongotest.Request{LSID: bson.Raw{5, 0, 0, 0, 0}}, func(*mongotest.Request) *mongotest.Reply { return nil })
-		if !s.missed {
+		if !s.happening.Missed {
 			t.Error("a dead server ended a session")
 		}
 	})

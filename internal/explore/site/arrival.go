@@ -45,8 +45,8 @@ func (b *Base) Arrived(m explore.Message, who string, key Key) *Arrival {
 	return a
 }
 
-// Missed notes that the failure has not happened, though its message came.
-func (a *Arrival) Missed() {
+// missed notes that the failure has not happened, though its message came.
+func (a *Arrival) missed() {
 	b := a.base
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,8 +54,8 @@ func (a *Arrival) Missed() {
 	a.Failure = ""
 }
 
-// Late notes that the message was delivered only after all failures had ended, so that nobody got its reply.
-func (a *Arrival) Late() {
+// late notes that the message was delivered only after all failures had ended, so that nobody got its reply.
+func (a *Arrival) late() {
 	a.base.mu.Lock()
 	defer a.base.mu.Unlock()
 	a.lost = true

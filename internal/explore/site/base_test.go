@@ -40,7 +40,7 @@ func TestAFailureHappensToItsMessageAlone(t *testing.T) {
 func TestAFailureThatDidNotHappenIsNotTold(t *testing.T) {
 	b := struckBy("killed-during")
 	arrive(b)
-	arrive(b).Missed()
+	arrive(b).missed()
 	if o := told(b); len(o.Struck) != 0 || o.Events[1].Struck {
 		t.Errorf("%+v", o)
 	}
