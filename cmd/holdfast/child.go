@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// child is a program of the user's that a command runs, with all the processes that it starts. It reads nothing.
+// child is a program of the user, with all the processes that the program starts. Its standard input is empty.
 type child struct {
 	args    []string
 	environ []string // what is added to this program's
 	output  *tail    // gets its standard output and its standard error
 }
 
-// outputLimit is how long the output of a child may stay open after its end, by processes that it left.
+// outputLimit is how long run waits for more output when the child has ended: processes that the child started may still write.
 const outputLimit = time.Second
 
 // run runs the child until it ends. When ctx ends before, the child and its processes are killed, and the error is that of ctx.
@@ -42,7 +42,7 @@ func (c *child) run(ctx context.Context) (*os.ProcessState, error) {
 	return nil, err
 }
 
-// exitCodeOf returns the exit code of a process; as in a shell, 128 and the number of the signal if a signal ended it.
+// exitCodeOf returns the exit code of a process. If a signal ended the process, that is 128 plus the signal's number, as in a shell.
 func exitCodeOf(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -60,7 +60,7 @@ type tail struct {
 	cut  bool
 }
 
-// Write adds to the text, and removes from its begin what is too much. It returns no error.
+// Write adds to the text. If the text is too long then, Write removes the first bytes. It returns no error.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,20 +9,7 @@ import (
 )
 
 // Failure is one kind of failure that can happen to a message. The predefined ones are values: copy one to change it.
-type Failure struct {
-	// Name stands in the name of a case: lower-case letters, digits, and hyphens between them.
-	Name string
-	// Title tells in words what happens, such as "the reply is lost after the node executed it".
-	Title string
-	// Weight is how often the failure is drawn for cases with several failures, compared with the others; 1 if it is 0.
-	Weight int
-	// Concerns reports whether the failure can happen to a message; nil means to all.
-	Concerns func(explore.Message) bool
-	// Apply returns what happens to the message. It is called once in a run, when the message has come.
-	Apply func(*Strike) couchbasetest.Middleware
-
-	needsNodes bool // the cluster must have several
-}
+type Failure = site.Failure[Strike, couchbasetest.Middleware]
 
 // Strike is a failure that is about to happen to a message.
 type Strike struct {
@@ -53,12 +40,6 @@ func (s *Strike) Healed() <-chan struct{} { return s.site.Healed() }
 // fault returns a failure that does a fault to the message.
 func fault(name, title string, concerns func(explore.Message) bool, of func(*Strike) couchbasetest.Fault) Failure {
 	return Failure{Name: name, Title: title, Concerns: concerns, Apply: func(s *Strike) couchbasetest.Middleware { return couchbasetest.Always(of(s)) }}
-}
-
-// ofNodes makes a failure one of several nodes.
-func ofNodes(f Failure) Failure {
-	f.needsNodes = true
-	return f
 }
 
 func isWrite(m explore.Message) bool    { return m.Write }

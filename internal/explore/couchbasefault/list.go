@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 )
 
 // The failures of the network.
@@ -44,15 +45,15 @@ var (
 	BlackHole = fault("black-hole", "the node executes this, and is cut off from its clients without an error", nil, func(s *Strike) couchbasetest.Fault {
 		return couchbasetest.Fault{Before: s.blackHole}
 	})
-	Isolated = ofNodes(fault("isolated", "the node is cut off from the other nodes before it executes this", isWrite, func(s *Strike) couchbasetest.Fault {
+	Isolated = site.OfSeveral(fault("isolated", "the node is cut off from the other nodes before it executes this", isWrite, func(s *Strike) couchbasetest.Fault {
 		return couchbasetest.Fault{Before: s.isolate}
 	}))
-	FailedOverBefore = ofNodes(fault("failed-over-before", "the node is failed over before it executes this", nil, func(s *Strike) couchbasetest.Fault {
+	FailedOverBefore = site.OfSeveral(fault("failed-over-before", "the node is failed over before it executes this", nil, func(s *Strike) couchbasetest.Fault {
 		return couchbasetest.Fault{Before: s.failOver}
 	}))
-	FailedOverAfter = ofNodes(fault("failed-over-after", "the node is failed over after it executed this, and the replicas have it", nil,
+	FailedOverAfter = site.OfSeveral(fault("failed-over-after", "the node is failed over after it executed this, and the replicas have it", nil,
 		func(s *Strike) couchbasetest.Fault { return couchbasetest.Fault{After: s.failOver} }))
-	WriteLost = ofNodes(fault("write-lost", "the node executes this, and is failed over before a replica has it", isUnsafe, func(s *Strike) couchbasetest.Fault {
+	WriteLost = site.OfSeveral(fault("write-lost", "the node executes this, and is failed over before a replica has it", isUnsafe, func(s *Strike) couchbasetest.Fault {
 		return couchbasetest.Fault{Before: s.isolate, After: s.failOver}
 	}))
 	MovedBefore = fault("moved-before", "a rebalance moves the document to another node before this is executed", isActive, func(s *Strike) couchbasetest.Fault {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 )
 
 // Settings are the cluster of each run, and the failures.
@@ -16,7 +17,7 @@ type Settings struct {
 	InMemory bool
 	// Server are further options of the cluster.
 	Server   []couchbasetest.Option
-	Failures []Failure
+	Failures site.Failures[Strike, couchbasetest.Middleware]
 }
 
 // Check returns an error if the settings cannot be explored.
@@ -24,24 +25,11 @@ func (s *Settings) Check() error {
 	if s.Nodes < 1 {
 		return fmt.Errorf("explore: Nodes: %d is less than 1", s.Nodes)
 	}
-	for i, f := range s.Failures {
-		if f.Apply == nil {
-			return fmt.Errorf("explore: Failures: number %d (%s) has no function Apply", i+1, f.Name)
-		}
-	}
-	return explore.CheckFailures(s.Kinds())
+	return s.Failures.Check(s.Nodes > 1)
 }
 
 // Kinds are the failures that this cluster can have, for the plan.
-func (s *Settings) Kinds() []explore.Failure {
-	var kinds []explore.Failure
-	for _, f := range s.Failures {
-		if !f.needsNodes || s.Nodes > 1 {
-			kinds = append(kinds, explore.Failure{Name: f.Name, Title: f.Title, Weight: f.Weight, Concerns: f.Concerns})
-		}
-	}
-	return kinds
-}
+func (s *Settings) Kinds() []explore.Failure { return s.Failures.Kinds(s.Nodes > 1) }
 
 // pace is how long things take.
 type pace struct {

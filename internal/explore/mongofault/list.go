@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -36,16 +37,16 @@ var (
 
 // The failures of members.
 var (
-	StepDownBefore = ofSet(fault("step-down-before", "the primary steps down before it executes this", nil, func(s *Strike) mongotest.Fault {
+	StepDownBefore = site.OfSeveral(fault("step-down-before", "the primary steps down before it executes this", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{Before: s.stepDown}
 	}))
-	StepDownAfter = ofSet(fault("step-down-after", "the primary steps down after it executed this", nil, func(s *Strike) mongotest.Fault {
+	StepDownAfter = site.OfSeveral(fault("step-down-after", "the primary steps down after it executed this", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{After: s.stepDown}
 	}))
 	KilledBefore = fault("killed-before", "the server is killed before it executes this", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{Before: s.kill}
 	})
-	KilledDuring = ofSet(fault("killed-during", "the primary is killed when it has applied this and no other member has it", isWrite,
+	KilledDuring = site.OfSeveral(fault("killed-during", "the primary is killed when it has applied this and no other member has it", isWrite,
 		func(s *Strike) mongotest.Fault {
 			s.happening.Missed = true
 			return mongotest.Fault{AfterApply: s.kill}
@@ -53,7 +54,7 @@ var (
 	KilledAfter = fault("killed-after", "the server is killed after it executed this, and the reply is lost", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{After: s.kill, LoseReply: true}
 	})
-	Partitioned = ofSet(fault("partitioned", "the member is cut off from its clients and from the other members", nil, func(s *Strike) mongotest.Fault {
+	Partitioned = site.OfSeveral(fault("partitioned", "the member is cut off from its clients and from the other members", nil, func(s *Strike) mongotest.Fault {
 		return mongotest.Fault{Before: s.isolate}
 	}))
 )
@@ -81,7 +82,9 @@ func Refused(code mongotest.Code) Failure {
 	f := fault(fmt.Sprintf("error-%d", code), fmt.Sprintf("the server refuses this with error %d", code), nil, func(*Strike) mongotest.Fault {
 		return mongotest.Fault{Error: &mongotest.CommandError{Code: code, Message: "explore: refused"}}
 	})
-	f.needsSet = slices.Contains(ofMembers, code)
+	if slices.Contains(ofMembers, code) {
+		return site.OfSeveral(f)
+	}
 	return f
 }
 
@@ -90,7 +93,7 @@ var ofMembers = []mongotest.Code{134, 189, 10107, 13435, 13436}
 
 // WriteConcernFailed returns the failure that the server executes the write, and then reports an error of its write concern.
 func WriteConcernFailed(code mongotest.Code) Failure {
-	return ofSet(Failure{
+	return site.OfSeveral(Failure{
 		Name: fmt.Sprintf("write-concern-%d", code), Title: fmt.Sprintf("the server executes this, and reports write concern error %d", code), Concerns: isWrite,
 		Apply: func(s *Strike) mongotest.Middleware { return withWriteConcernError(s, code) },
 	})

@@ -5,10 +5,10 @@
 package mongofault
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/explore"
+	"github.com/holdfast-db/holdfast/internal/explore/site"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -23,29 +23,16 @@ type Settings struct {
 	Quick bool
 	// Server are further options of the servers.
 	Server   []mongotest.Option
-	Failures []Failure
+	Failures site.Failures[Strike, mongotest.Middleware]
 }
 
 // Check returns an error if the settings cannot be explored.
 func (s *Settings) Check() error {
-	for i, f := range s.Failures {
-		if f.Apply == nil {
-			return fmt.Errorf("explore: Failures: number %d (%s) has no function Apply", i+1, f.Name)
-		}
-	}
-	return explore.CheckFailures(s.Kinds())
+	return s.Failures.Check(s.Members > 1)
 }
 
 // Kinds are the failures that these servers can have, for the plan.
-func (s *Settings) Kinds() []explore.Failure {
-	var kinds []explore.Failure
-	for _, f := range s.Failures {
-		if !f.needsSet || s.Members > 1 {
-			kinds = append(kinds, explore.Failure{Name: f.Name, Title: f.Title, Weight: f.Weight, Concerns: f.Concerns})
-		}
-	}
-	return kinds
-}
+func (s *Settings) Kinds() []explore.Failure { return s.Failures.Kinds(s.Members > 1) }
 
 // pace is how long things take.
 type pace struct {

@@ -24,15 +24,11 @@ type Site struct {
 
 // Start starts the servers of a run.
 func Start(s Settings, c explore.Case) (*Site, error) {
-	site := &Site{Base: site.New(c), pace: s.pace(), failures: make(map[string]*Failure)}
-	for i := range s.Failures {
-		site.failures[s.Failures[i].Name] = &s.Failures[i]
+	failures, err := s.Failures.ByName(c)
+	if err != nil {
+		return nil, err
 	}
-	for _, strike := range c {
-		if site.failures[strike.Failure] == nil {
-			return nil, fmt.Errorf("explore: the case %s: there is no failure %q", c, strike.Failure)
-		}
-	}
+	site := &Site{Base: site.New(c), pace: s.pace(), failures: failures}
 	d, err := s.run()
 	if err != nil {
 		return nil, err

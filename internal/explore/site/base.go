@@ -1,7 +1,7 @@
 // Package site is what the servers of one run have in common, whatever the database is: the messages that came, the failures that
 // happened to them and that end, and the notes of what happened.
 //
-// Begin with base.go. Then arrival.go, pass.go, repair.go, story.go.
+// Begin with base.go. Then failure.go, arrival.go, pass.go, repair.go, story.go.
 package site
 
 import (
