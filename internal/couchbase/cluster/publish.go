@@ -56,13 +56,17 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 }
 
 // closeAnswered closes the connection to a node that has left, when its last request is answered, or when none has been answered for some
-// time. A node that a rebalance has drained is well, and answers. Any other may have failed: it gets longer than its answers took.
+// time. An operation that still has the older map is not sent on it. A node that a rebalance has drained is well, and answers. Any other
+// may have failed: it gets longer than its answers took.
 func (c *Cluster) closeAnswered(l *link) {
+	if l.conn.Retire(errLeft) {
+		return
+	}
 	grace := maxLeaveGrace
 	if !l.drained {
 		grace = min(max(leaveGrace, slowerAnswer*l.conn.LongestAnswer()), maxLeaveGrace)
 	}
-	if l.conn.InFlight() == 0 || !c.start(func(ctx context.Context) {
+	if !c.start(func(ctx context.Context) {
 		awaitAnswers(ctx, l.conn, grace)
 		l.conn.Close(errLeft)
 	}) {

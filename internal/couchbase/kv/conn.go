@@ -31,6 +31,7 @@ type Conn struct {
 
 	mu       sync.Mutex
 	err      error // why the connection has ended; nil while it is open
+	retired  error // why it takes no more requests; nil while it does
 	bucket   string
 	inFlight int // slots whose callers have not given them back
 	requests uint64
@@ -47,6 +48,7 @@ type Conn struct {
 	// Reading.
 	reader      *slot // of the leader; idle for the idle goroutine; nil if nobody reads
 	idle        slot
+	unread      int64         // since when nobody reads, in nanoseconds since the connection was made
 	interrupted bool          // the read deadline is in the past
 	lone        *loneExchange // nil if the connection has none
 	alone       bool          // the leader is in a lone exchange
@@ -149,6 +151,19 @@ func (c *Conn) Close(err error) {
 		err = errClosedByOwner
 	}
 	c.end(err)
+}
+
+// Retire makes the connection take no more requests: they fail before they are sent, with err as their cause. It closes the connection at
+// once if no request is on its way, and reports whether it did.
+func (c *Conn) Retire(err error) (closed bool) {
+	c.mu.Lock()
+	c.retired = &closedError{err}
+	unused := c.inFlight == 0
+	c.mu.Unlock()
+	if unused {
+		c.end(err)
+	}
+	return unused
 }
 
 // end ends the connection. Requests of which no write was given anything were not sent.

@@ -5,7 +5,7 @@ import "io"
 // exchangeAloneLocked writes the packet of a caller that is alone on the connection, and waits for the first bytes after it, as the writer
 // and the leader in one. It reports false if the packet is still to be written.
 func (c *Conn) exchangeAloneLocked(s *slot) bool {
-	if c.lone == nil || c.reader != nil || c.inFlight > 1 || s.start != c.handed || len(c.out) > mostLone {
+	if c.lone == nil || c.reader != nil || c.inFlight > 1 || len(c.out) == 0 || s.start != c.handed || len(c.out) > mostLone {
 		return false
 	}
 	b := c.out

@@ -9,11 +9,12 @@ import (
 // read begins with a system call that finds nothing yet, which costs as much as the rest of the client. It needs a plain socket.
 //
 // What arrived before the write does not end the wait: only what arrives after it does. That matters only if the server closed its
-// direction and goes on reading. So the timer ends a long wait, and an ordinary read follows.
+// direction within [lookAfter] and goes on reading. So the timer ends a long wait, and an ordinary read follows.
 type loneExchange struct {
 	raw     syscall.RawConn
 	step    func(fd uintptr) (done bool) // made once, so that an exchange allocates nothing
-	written func()                       // called when all is written, before the wait
+	look    func(fd uintptr) (done bool)
+	written func() // called when all is written, before the wait
 
 	out, in []byte
 	sent    bool // the write was made
@@ -36,7 +37,7 @@ func newLoneExchange(nc net.Conn, written func()) *loneExchange {
 		return nil
 	}
 	x := &loneExchange{raw: raw, written: written}
-	x.step = x.next
+	x.step, x.look = x.next, x.readNow
 	return x
 }
 
@@ -50,6 +51,26 @@ func (x *loneExchange) do(out, in []byte) (n int, all bool, err error) {
 		err = x.errno
 	}
 	return x.n, x.all, err
+}
+
+// arrived reads into in what has arrived. none is true if there is nothing yet.
+func (x *loneExchange) arrived(in []byte) (n int, none bool, err error) {
+	x.in, x.n, x.errno = in, 0, 0
+	err = x.raw.Read(x.look)
+	x.in = nil
+	switch {
+	case err != nil:
+	case x.errno == syscall.EAGAIN || x.errno == syscall.EINTR:
+		return 0, true, nil
+	case x.errno != 0:
+		err = x.errno
+	}
+	return x.n, false, err
+}
+
+func (x *loneExchange) readNow(fd uintptr) bool {
+	x.n, x.errno = readOnce(fd, x.in)
+	return true
 }
 
 // next makes the next system call. It reports false to wait until something has arrived.

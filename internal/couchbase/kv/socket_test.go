@@ -100,32 +100,72 @@ func TestACallerAloneOnASocket(t *testing.T) {
 	}
 }
 
-// The path of a lone caller does not see an end that came before its request. The timer ends its wait, so the request fails soon.
+// A request that comes long after the last read is not written on a connection that has ended meanwhile. One that comes at once is: the path
+// of a lone caller does not see what came before it, so the timer ends its wait, and it fails soon.
 func TestALoneCallerNoticesAnEndThatCameBefore(t *testing.T) {
-	ended := make(chan struct{})
+	for name, c := range map[string]struct {
+		unread time.Duration
+		want   retry.Stage
+	}{
+		"nobody has read for a while": {unread: -time.Hour, want: retry.StageBeforeSending},
+		"a reply has just been read":  {unread: time.Hour, want: retry.StageInFlight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := unreadAfter(t, func(p *peer) { p.nc.(*net.TCPConn).CloseWrite() }, nil) // it goes on reading
+			conn.mu.Lock()
+			conn.unread = int64(c.unread)
+			conn.mu.Unlock()
+			err := conn.RoundTrip(&Request{Opcode: memd.OpNoop}, new(Reply))
+			var failed *Error
+			if !errors.As(err, &failed) || failed.Stage != c.want || !errors.Is(err, ErrClosed) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// What came while nobody read is dealt with before the next request is written.
+func TestALoneCallerTakesTheMapThatCameBefore(t *testing.T) {
+	told := 0
+	change := func(cfg *Config) { cfg.OnMap = func(*Conn, memd.MapVersion, []byte) { told++ } }
+	conn := unreadAfter(t, func(p *peer) {
+		p.send(push(memd.MapVersion{Revision: 1}, strings.Repeat("x", readSize)), push(memd.MapVersion{Revision: 2}, "map"))
+	}, change)
+	conn.mu.Lock()
+	s, err := conn.queueLocked(&Request{Opcode: memd.OpNoop}, new(Reply), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.lookLocked(s)
+	if s.start < conn.handed || told != 2 || conn.reader != nil {
+		t.Errorf("%d maps were told before the request was written; want 2", told)
+	}
+	conn.mu.Unlock()
+}
+
+// unreadAfter returns a connection on which the server has done something that nobody has read.
+func unreadAfter(t *testing.T, do func(p *peer), change func(*Config)) *Conn {
+	t.Helper()
+	done := make(chan struct{})
 	s := &server{answer: func(p *peer, r memd.Packet) {
 		if r.Opcode == memd.OpStat {
-			p.nc.(*net.TCPConn).CloseWrite() // it goes on reading
-			close(ended)
+			do(p)
+			close(done)
+			return
 		}
+		p.send(reply(r))
 	}}
-	conn := s.onTCP(t, nil)
-	reader := new(slot) // nobody reads until the end has come
+	conn := s.onTCP(t, change)
 	conn.mu.Lock()
-	conn.reader = reader
+	conn.reader = new(slot) // nobody reads until it is done
 	conn.mu.Unlock()
-	var a Reply
-	if err := conn.RoundTrip(&Request{Opcode: memd.OpStat, Cancelled: ended}, &a); !errors.Is(err, ErrCancelled) {
+	if err := conn.RoundTrip(&Request{Opcode: memd.OpStat, Cancelled: done}, new(Reply)); !errors.Is(err, ErrCancelled) {
 		t.Fatalf("error %v", err)
 	}
 	conn.mu.Lock()
-	conn.reader = nil
+	conn.reader, conn.unread = nil, -int64(time.Hour)
 	conn.mu.Unlock()
-	err := conn.RoundTrip(&Request{Opcode: memd.OpNoop}, &a)
-	var failed *Error
-	if !errors.As(err, &failed) || failed.Stage != retry.StageInFlight || !errors.Is(err, ErrClosed) {
-		t.Errorf("error %v", err)
-	}
+	return conn
 }
 
 // The server reads nothing for a while, so that the socket gets full. Lone callers leave, and the socket takes only a part of the packet of

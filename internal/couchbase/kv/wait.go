@@ -79,7 +79,7 @@ func (c *Conn) handOverLocked() {
 			return
 		}
 	}
-	c.reader = nil
+	c.reader, c.unread = nil, c.now()
 	c.tickLocked(false)
 }
 

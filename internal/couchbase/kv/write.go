@@ -61,6 +61,7 @@ func (c *Conn) beginWritingLocked(s *slot) {
 	if s.cancelled != nil {
 		c.tickLocked(true)
 	}
+	c.lookLocked(s)
 	if c.exchangeAloneLocked(s) {
 		return
 	}
@@ -77,6 +78,8 @@ func (c *Conn) queueLocked(r *Request, reply *Reply, dataType memd.DataType, val
 	switch {
 	case c.err != nil:
 		return nil, c.err
+	case c.retired != nil:
+		return nil, c.retired
 	case c.inFlight >= c.config.maxQueue():
 		return nil, ErrQueueFull
 	case isClosed(r.Cancelled):
