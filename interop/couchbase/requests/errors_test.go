@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/holdfast-db/holdfast/interop/couchbase/requests/calls"
 )
 
 // failure is an answer of a service.
@@ -102,12 +100,8 @@ func errorDifference(f failure) (string, int) {
 // errorsOf returns the errors that the failures match.
 func errorsOf(t *testing.T) (all []string) {
 	r := newRecorder(t, true)
-	c, end, err := calls.Connect(r.ConnString())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, end := connect(t, r)
 	defer end()
-	warmUp(t, c)
 	for _, f := range failures() {
 		r.Answer(func(Request) (int, string) { return f.status, f.body })
 		all = append(all, strings.Join(c.Failing(f.service), ", "))

@@ -26,6 +26,12 @@ func Connect(connStr string) (c *Client, end func(), err error) {
 	return &Client{cluster}, func() { cluster.Close(nil) }, nil
 }
 
+// WarmUp runs a statement that is not prepared.
+func (c *Client) WarmUp(timeout time.Duration) error {
+	_, err := c.cluster.Query("SELECT <1>", &couchbase.QueryOptions{Adhoc: true, Timeout: timeout})
+	return err
+}
+
 // Step is one call.
 type Step struct {
 	Name string
