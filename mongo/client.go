@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/unwrap"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -40,6 +41,10 @@ type scope struct {
 	readPreference *readpref.ReadPref
 	// reads selects a server by readPreference. It is made once, so that operations do not allocate it.
 	reads *topology.Selection
+}
+
+func init() {
+	unwrap.Runner = func(client any) *operation.Runner { return client.(*Client).runner }
 }
 
 const defaultHeartbeat = 10 * time.Second

@@ -39,6 +39,7 @@ var levels = []level{
 	{"the clients' layers: errors and services", []string{"internal/couchbase/services", "internal/mongo/cloudlogin", "internal/mongo/drivererror"}},
 	{"the clients' layers: connections to a cluster", []string{"internal/couchbase/cluster", "internal/mongo/cluster"}},
 	{"the clients' layers: one operation", []string{"internal/couchbase/operation", "internal/mongo/operation"}},
+	{"the clients' layers: one operation", []string{"internal/mongo/unwrap"}},
 
 	{"below the test servers", []string{
 		"couchbasetest/internal/httpapi", "couchbasetest/internal/subjson",
@@ -65,6 +66,8 @@ var levels = []level{
 	{"below the public packages", []string{"couchbase/search"}},
 	{"below the public packages", []string{"couchbase/vector"}},
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
+
+	{"a router on a client", []string{"internal/router"}},
 
 	{"what explores every fault", []string{"internal/explore/site", "internal/explore/testrun"}},
 	{"what explores every fault", []string{"internal/explore/couchbasefault", "internal/explore/mongofault"}},

@@ -68,6 +68,8 @@ type Purpose struct {
 	ID        int64
 	// Waited is set when a selection waits: the log has that once for an operation. If it is nil, the log has it for each selection.
 	Waited *bool
+	// Waits, if it is not nil, is called when a selection waits. Its error ends the selection.
+	Waits func() error
 }
 
 // SelectFor is [Cluster.Select] with an operation for tracers and the log. Until the check other has ended, if it is not nil, it
@@ -76,18 +78,20 @@ func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Pur
 	if c.TracesSelections() {
 		return c.tracedSelect(ctx, want, p, other)
 	}
-	return c.selectServer(ctx, want, other, nil)
+	return c.selectServer(ctx, want, other, p.Waits)
 }
 
-// selectServer calls waits, if it is not nil, once if there is no suitable server yet.
+// selectServer calls waits, if it is not nil, once if there is no suitable server yet. Its error ends the selection.
 func (c *Cluster) selectServer(
-	ctx context.Context, want *topology.Selection, other *PendingCheck, waits func(),
+	ctx context.Context, want *topology.Selection, other *PendingCheck, waits func() error,
 ) (Target, error) {
 	if t, err := c.snapshot.Load().selectNow(want, other); err != nil || t.Server != nil {
 		return t, err
 	}
 	if waits != nil {
-		waits()
+		if err := waits(); err != nil {
+			return Target{}, c.noServer(want, err)
+		}
 	}
 	return c.waitAndSelect(ctx, want, other)
 }

@@ -38,7 +38,13 @@ func (c *Cluster) tracedSelect(ctx context.Context, want *topology.Selection, p 
 	}}
 	s.began()
 	defer func() { s.ended(t, err) }()
-	return c.selectServer(ctx, want, other, s.waits)
+	return c.selectServer(ctx, want, other, func() error {
+		s.waits()
+		if p.Waits == nil {
+			return nil
+		}
+		return p.Waits()
+	})
 }
 
 func (s *tracedSelection) began() {

@@ -20,7 +20,7 @@ func (r *run) logID() int64 {
 
 // purpose returns the operation for those who are told of selections. If nobody is, it gets no number.
 func (r *run) purpose() cluster.Purpose {
-	p := cluster.Purpose{Operation: r.op.Name}
+	p := cluster.Purpose{Operation: r.op.Name, Waits: r.op.Waits}
 	if r.cfg.Cluster.TracesSelections() {
 		p.ID, p.Waited, p.Traced = r.logID(), &r.waited, r.op.Traced.Told()
 	}

@@ -59,12 +59,22 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 		return nil, err
 	}
 	b = r.appendSession(b)
-	if now := r.clock.document(r.session); now != nil && conn.Description.Type != topology.Standalone {
+	if now := r.clockTime(); now != nil && conn.Description.Type != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
 	b = appendReadPreference(b, r.op, t)
 	b = r.cfg.ServerAPI.Append(b)
 	return wire.AppendString(b, "$db", r.op.Database), nil
+}
+
+// clockTime returns the $clusterTime to send, nil for none.
+func (r *run) clockTime() []byte {
+	now := r.clock.document(r.session)
+	given, ok := timestampOf(r.op.ClusterTime)
+	if known, _ := timestampOf(now); ok && given > known {
+		return r.op.ClusterTime
+	}
+	return now
 }
 
 // appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time, rounded up, but at most

@@ -89,6 +89,15 @@ type Operation struct {
 	// Request is the request that the operation belongs to, or nil.
 	Request *Request
 
+	// RetryUntil is when the last retry of an operation without a deadline may begin. Zero means that there is one retry.
+	RetryUntil time.Time
+	// ClusterTime is the $clusterTime document of the program for which a router sends the command. It is sent if it is greater than the
+	// runner's, which it does not change: nobody has verified it.
+	ClusterTime []byte
+
+	// Waits, if it is not nil, is called when the selection of a server waits, once for each attempt. Its error ends the operation.
+	Waits func() error
+
 	// LogID is the operationId of the log: the commands of one bulk write have the same. 0 means that the log gives the operation one.
 	LogID int64
 

@@ -21,6 +21,9 @@ type Pin struct {
 	kept   *keptConn // nil if it is pinned to a server only
 }
 
+// PinTo returns a pin to a server, for a cursor that another operation has opened there.
+func PinTo(s *cluster.Server) *Pin { return &Pin{server: s} }
+
 // keptConn is a connection that stays checked out for a pin, or for two: a transaction's and that of a cursor in it.
 type keptConn struct {
 	conn *cluster.Conn

@@ -23,7 +23,8 @@ const membersOfARead = 3
 // replica set its reads with one read preference are pinned to one member, and all its operations on the primary use
 // one connection, one after the other. On other deployments it changes nothing. It is safe for concurrent use.
 type Request struct {
-	runner *Runner
+	runner    *Runner
+	readsOnly bool // only its reads belong together: it keeps no connection
 
 	mu  sync.Mutex
 	pin memberPin
@@ -58,6 +59,9 @@ func (r *Runner) NewRequest() *Request {
 	q.primary <- &heldConn{}
 	return q
 }
+
+// NewReadsRequest begins a request that keeps no connection between its operations. Nobody need end it.
+func (r *Runner) NewReadsRequest() *Request { return &Request{runner: r, readsOnly: true} }
 
 // End ends the request, after the operation that uses its connection. Operations that begin later are not in a request.
 // It may be called more than once.
@@ -96,6 +100,12 @@ func (q *Request) target(ctx context.Context, want *topology.Selection, failed [
 type noMemberError string
 
 func (e noMemberError) Error() string { return string(e) }
+
+// NoMember reports whether an error is that of a read in a request that no member matches.
+func NoMember(err error) bool {
+	var e noMemberError
+	return errors.As(err, &e)
+}
 
 // HasErrorLabel implements the official LabeledError.
 func (e noMemberError) HasErrorLabel(label string) bool { return label == labelNetworkError }
@@ -221,7 +231,7 @@ func (h *heldConn) release() {
 
 // sharesConnection reports whether the attempt uses the connection to the primary that its request keeps.
 func (r *run) sharesConnection(t cluster.Target) bool {
-	return r.op.Request != nil && t.Description.Type == topology.RSPrimary
+	return r.op.Request != nil && !r.op.Request.readsOnly && t.Description.Type == topology.RSPrimary
 }
 
 // onShared makes the attempt on the connection that the request keeps.

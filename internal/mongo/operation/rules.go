@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/retry"
@@ -45,7 +46,7 @@ func (r *run) supported(s *topology.Server) bool {
 // Overload errors have a rule of their own.
 func (r *run) RetryAfter(ctx context.Context, state retry.OperationState, failure retry.Failure) (retry.Action, error) {
 	rule := retry.RetryOnce()
-	if _, ok := ctx.Deadline(); ok {
+	if _, ok := ctx.Deadline(); ok || time.Now().Before(r.op.RetryUntil) {
 		rule = retry.UntilDeadline()
 	}
 	if r.noRetry != retry.StopNone {

@@ -80,3 +80,6 @@ func ReadMessage(r io.Reader, buf []byte, limit int) ([]byte, error) {
 		return int(h.Length), err
 	})
 }
+
+// SetMessageLength replaces the length of the message at the start of b.
+func SetMessageLength(b []byte, n int) { binary.LittleEndian.PutUint32(b, uint32(n)) }

@@ -1,0 +1,124 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// client is the connection of one client. One goroutine serves it.
+type client struct {
+	router *Router
+	conn   net.Conn
+	id     int64
+	in     reader
+	ctx    context.Context //nolint:containedctx // that of its operations: it ends with the connection
+	end    context.CancelFunc
+	reads  *operation.Request // the member of its reads; nil if each operation selects one
+}
+
+func newClient(r *Router, conn net.Conn, id int64) *client {
+	c := &client{router: r, conn: conn, id: id}
+	c.in.from = conn
+	c.ctx, c.end = context.WithCancel(r.ctx)
+	if !r.cfg.PinOperation {
+		c.reads = r.runner.NewReadsRequest()
+	}
+	return c
+}
+
+// serve deals with one message after the other, until the client leaves or breaks the protocol.
+func (c *client) serve() {
+	defer c.conn.Close()
+	defer c.end()
+	for {
+		message, err := c.in.next(maxMessageBytes)
+		if err != nil {
+			return
+		}
+		q, err := parseCommand(message)
+		if err != nil {
+			return // as a server does
+		}
+		if err := c.deal(q); err != nil {
+			return
+		}
+	}
+}
+
+// deal answers one command. The error is that of the connection.
+func (c *client) deal(q *command) error {
+	if local := locals[q.Name]; local != nil {
+		return local(c, q)
+	}
+	f := newForwarded(c, q)
+	defer f.recycle()
+	op, refused := c.operation(f)
+	if refused != nil {
+		return c.refuse(q, refused)
+	}
+	if err := c.run(op, f); err != nil {
+		return f.fail(err)
+	}
+	return f.sendReply()
+}
+
+// run runs the operation of a command.
+func (c *client) run(op *operation.Operation, f *forwarded) error {
+	ctx := c.ctx
+	if limit := f.limit(); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, errMaxTime)
+		defer cancel()
+	}
+	defer f.stopWaiting()
+	if f.searched() {
+		return c.search(ctx, op, f)
+	}
+	return c.router.runner.Run(ctx, op)
+}
+
+// errMaxTime is the cause of the end of an operation at the maxTimeMS of its command.
+var errMaxTime = errors.New("maxTimeMS of the command has passed")
+
+// refuse answers with an error.
+func (c *client) refuse(q *command, e *refusal) error {
+	return c.answer(q, e.append(nil))
+}
+
+// answer sends a document as the reply to a command.
+func (c *client) answer(q *command, document []byte) error {
+	if q.Unanswered() {
+		return nil
+	}
+	b := takeBuffer()
+	defer putBuffer(b)
+	*b = q.AppendReply((*b)[:0], c.router.ids.Add(1), document)
+	return c.write(*b)
+}
+
+func (c *client) write(b []byte) error {
+	_, err := c.conn.Write(b)
+	return err
+}
+
+// buffers are those of replies that are not large.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostBuffer is the size in bytes of the largest buffer that is kept.
+const mostBuffer = 64 << 10
+
+func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+func putBuffer(b *[]byte) {
+	if cap(*b) <= mostBuffer {
+		buffers.Put(b)
+	}
+}
+
+// maxMessageBytes is the largest message of a client: that of a mongos.
+const maxMessageBytes = wire.MaxMessageLength

@@ -1,0 +1,74 @@
+package router
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// command is a client's command, and what the router must know of its fields. It aliases the client's message.
+type command struct {
+	wire.ClientMessage
+	slaveOk bool // of an OP_QUERY
+
+	preference     []byte // $readPreference, if it is a document
+	preferenceType bson.Type
+	clusterTime    []byte
+	sessions       bool // it has lsid
+	numbered       bool // it has txnNumber
+	transaction    bool // it has autocommit
+	unacknowledged bool // its write concern is w: 0
+	maxTime        time.Duration
+	cursor         int64 // of a getMore
+}
+
+// parseCommand reads a client's message.
+func parseCommand(message []byte) (*command, error) {
+	m, err := wire.ParseClientMessage(message)
+	if err != nil {
+		return nil, err
+	}
+	c := &command{ClientMessage: m}
+	it := wire.Elements(m.Body)
+	for first := true; it.Next(); first = false {
+		if first {
+			c.cursor, _ = it.Int64()
+		}
+		c.note(&it.Element)
+	}
+	return c, it.Err
+}
+
+// note remembers a field that matters to the router.
+func (c *command) note(e *wire.Element) {
+	switch string(e.Key) {
+	case "$readPreference":
+		c.preference, c.preferenceType = e.Document(), e.Type
+	case "$clusterTime":
+		c.clusterTime = e.Document()
+	case "lsid":
+		c.sessions = true
+	case "txnNumber":
+		c.numbered = true
+	case "autocommit":
+		c.transaction = true
+	case "maxTimeMS":
+		ms, _ := e.Int64()
+		c.maxTime = time.Duration(ms) * time.Millisecond
+	case "writeConcern":
+		c.unacknowledged = isZeroW(e.Document())
+	}
+}
+
+// isZeroW reports whether a write concern asks for no acknowledgement.
+func isZeroW(concern []byte) bool {
+	for it := wire.Elements(concern); it.Next(); {
+		if string(it.Key) == "w" {
+			n, ok := it.Int64()
+			return ok && n == 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package router
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// The defaults of Config.
+const (
+	defaultWindow         = 20 * time.Second
+	defaultQuiesce        = 15 * time.Second
+	defaultMostWaiting    = 1000
+	defaultWaitingBytes   = 64 << 20
+	defaultLocalThreshold = 15 * time.Millisecond
+	defaultHeartbeat      = 10 * time.Second
+)
+
+// Config is the configuration of a Router. A zero number or duration means its default.
+type Config struct {
+	// Upstream has the options of the client that reaches the members: the connection string, TLS, the credential, the sizes of its pools.
+	Upstream *options.ClientOptions
+
+	Window       time.Duration // how long an operation waits for a member that can run it. Default: 20 s
+	MostWaiting  int           // operations that wait at the same time. Default: 1,000
+	WaitingBytes int64         // of their messages. Default: 64 MiB
+	Quiesce      time.Duration // how long [Router.Shutdown] lets clients find another router. Default: 15 s
+	// PinOperation means that each operation selects its member anew. Otherwise the reads of one connection go to one member, as long as
+	// their read preference is the same.
+	PinOperation bool
+}
+
+// complete checks the configuration and fills in the defaults. The error names the field and the rule.
+func (c *Config) complete() error {
+	if c.Upstream == nil {
+		return errors.New("router: Upstream is nil; it must have the address of the replica set")
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"Window", int64(c.Window)}, {"MostWaiting", int64(c.MostWaiting)}, {"WaitingBytes", c.WaitingBytes}, {"Quiesce", int64(c.Quiesce)},
+	} {
+		if f.value < 0 {
+			return fmt.Errorf("router: %s is %d; it must not be negative", f.name, f.value)
+		}
+	}
+	setDefault(&c.Window, defaultWindow)
+	setDefault(&c.MostWaiting, defaultMostWaiting)
+	setDefault(&c.WaitingBytes, defaultWaitingBytes)
+	setDefault(&c.Quiesce, defaultQuiesce)
+	return c.checkUpstream()
+}
+
+// checkUpstream refuses what cannot be behind a router.
+func (c *Config) checkUpstream() error {
+	o := c.Upstream
+	switch {
+	case o.LoadBalanced != nil && *o.LoadBalanced:
+		return errors.New("router: Upstream has loadBalanced=true; a router needs to see each member")
+	case o.Direct != nil && *o.Direct && o.ReplicaSet != nil:
+		return errors.New("router: Upstream has directConnection=true and replicaSet; a router needs to see each member of a replica set")
+	case o.ServerAPIOptions != nil:
+		return errors.New("router: Upstream has ServerAPIOptions; the API version is that of each client")
+	case o.ServerSelectionTimeout != nil:
+		return errors.New("router: Upstream has serverSelectionTimeoutMS; Window is how long operations wait")
+	case o.Timeout != nil:
+		return errors.New("router: Upstream has timeoutMS; the time of an operation is that of its client")
+	}
+	return nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

@@ -1,0 +1,26 @@
+// Package router is a server that any MongoDB driver takes for a mongos, in front of one replica set, or a standalone.
+//
+// # The life of one command
+//
+// A client's connection has one goroutine, which deals with one message after the other (client.go). It reads a message (reader.go), which
+// becomes a command: its name, its database, and what the router must know of its fields (command.go). An OP_QUERY of an old driver becomes
+// the same. What a mongos answers itself is answered (local.go, hello.go). For any other command route.go finds in a table of names, and in
+// the fields, what it may meet: whether it reads, whether it may be sent twice, whether it goes where its read preference says.
+//
+// From that operation.go makes an operation of the client's layers (package internal/mongo/operation), whose bytes are the client's own
+// (forward.go). The runner of a client of package mongo runs it: it selects the member, checks out a connection, sends, classifies what
+// happened, and asks the engine whether to try again. So a failure has one set of rules, whoever asks. The reply goes to the client as it
+// came, but for its header (forward.go). An error without a reply becomes one, and no error of a state change reaches a client, whose
+// driver would drop its connections to the router (failure.go).
+//
+// # What is kept
+//
+// A client has the member to which its reads are pinned (a request of the read preferences document of 2014). The router has the member
+// of each open cursor (cursors.go). Both are only a cache: an unknown cursor is looked for at each member. Nothing holds a connection to a
+// member between two messages.
+//
+// # Files
+//
+// Begin with router.go and client.go. Then reader.go, command.go, route.go, preference.go, operation.go, forward.go, failure.go, cursors.go,
+// local.go, hello.go, quiesce.go, config.go.
+package router

@@ -1,0 +1,190 @@
+package router
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// forwarded is a client's command on its way to a member, and the reply on its way back. The command goes on as it came, but for what the
+// client's layers must append.
+type forwarded struct {
+	client  *client
+	command *command
+	began   time.Time
+
+	ownSession bool // the session and the number of the write are the router's
+	obeys      bool // the read preference goes with the command
+	searches   bool // it goes to the member of a cursor
+	entered    bool // it counts among those that wait
+	pin        operation.Pin
+
+	reply  *[]byte // the whole message, header included, unless it is large
+	large  []byte  // the memory of a large reply
+	body   []byte  // of a large reply
+	failed bool    // the reply has writeErrors or a writeConcernError
+	cursor int64
+}
+
+var forwards = sync.Pool{New: func() any { return new(forwarded) }}
+
+func newForwarded(c *client, q *command) *forwarded {
+	f := forwards.Get().(*forwarded)
+	*f = forwarded{client: c, command: q, reply: takeBuffer(), began: time.Now()}
+	return f
+}
+
+func (f *forwarded) recycle() {
+	f.pin.Release()
+	putBuffer(f.reply)
+	largebuffer.Put(f.large)
+	*f = forwarded{}
+	forwards.Put(f)
+}
+
+// unacknowledged reports whether the client expects no result.
+func (f *forwarded) unacknowledged() bool { return f.command.Unanswered() || f.command.unacknowledged }
+
+// limit returns the time that the operation has, 0 for any. The maxTimeMS of a getMore is how long the server waits for documents.
+func (f *forwarded) limit() time.Duration {
+	if f.command.Name == "getMore" {
+		return 0
+	}
+	return f.command.maxTime
+}
+
+// AppendTo implements [operation.Command].
+func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, error) {
+	standalone := attempt.Server.Type == topology.Standalone
+	it := wire.Elements(f.command.Body)
+	for it.Next() {
+		switch string(it.Key) {
+		case "$db", "$clusterTime":
+			continue
+		case "$readPreference":
+			if standalone || !f.obeys {
+				continue
+			}
+		case "lsid", "txnNumber":
+			if f.ownSession {
+				continue
+			}
+		case "writeConcern":
+			if f.command.Unanswered() {
+				continue
+			}
+		case "maxTimeMS":
+			if attempt.Number > 0 || f.entered {
+				dst = wire.AppendInt64(dst, "maxTimeMS", f.remaining())
+				continue
+			}
+		}
+		dst = wire.AppendElement(dst, it.Element)
+	}
+	return dst, it.Err
+}
+
+// remaining returns the milliseconds of maxTimeMS that remain, at least 1.
+func (f *forwarded) remaining() int64 {
+	limit := f.command.maxTime
+	if f.command.Name == "getMore" || limit <= 0 {
+		return limit.Milliseconds()
+	}
+	return max(1, (limit - time.Since(f.began)).Milliseconds())
+}
+
+// AppendSequences implements [operation.Sequencer].
+func (f *forwarded) AppendSequences(dst []byte) []byte {
+	for _, s := range f.command.Sequences {
+		dst = wire.AppendSequence(dst, string(s.Identifier), s.Documents)
+	}
+	return dst
+}
+
+// errInReply is the error of a write whose reply has it.
+var errInReply = errors.New("the reply has the error of a write")
+
+// Accept implements [operation.Command].
+func (f *forwarded) Accept(reply *operation.Reply) error {
+	f.cursor = cursorOf(reply.Cursor)
+	f.failed = reply.WriteErrors != nil || reply.WriteConcernError != nil
+	if f.large != nil {
+		f.body = reply.Body
+	} else {
+		f.body = nil
+		*f.reply = f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), reply.Body)
+	}
+	if f.failed {
+		return errInReply
+	}
+	return nil
+}
+
+// cursorOf returns the id of the cursor in a reply, 0 if there is none.
+func cursorOf(cursor []byte) int64 {
+	if cursor == nil {
+		return 0
+	}
+	for it := wire.Elements(cursor); it.Next(); {
+		if string(it.Key) == "id" {
+			id, _ := it.Int64()
+			return id
+		}
+	}
+	return 0
+}
+
+// sendReply sends what Accept took to the client.
+func (f *forwarded) sendReply() error {
+	f.noteCursor()
+	if f.command.Unanswered() {
+		return nil
+	}
+	if f.body == nil {
+		return f.client.write(*f.reply)
+	}
+	head := f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), nil)
+	wire.SetMessageLength(head, len(head)+len(f.body))
+	*f.reply = head
+	parts := net.Buffers{head, f.body}
+	_, err := parts.WriteTo(f.client.conn)
+	return err
+}
+
+// noteCursor remembers the member of a cursor that is open, and forgets one that has ended.
+func (f *forwarded) noteCursor() {
+	cursors := &f.client.router.cursors
+	switch {
+	case f.command.Name == "getMore" && f.cursor == 0:
+		cursors.closed(f.command.cursor)
+	case f.cursor != 0 && f.pin.Server() != nil:
+		cursors.opened(f.cursor, f.pin.Server().Address(), opensChangeStream(f.command), f.began)
+	}
+}
+
+// waits is called when the operation begins to wait for a member.
+func (f *forwarded) waits() error {
+	if f.entered {
+		return nil
+	}
+	if err := f.client.router.waiting.enter(len(f.command.Body)); err != nil {
+		return err
+	}
+	f.entered = true
+	return nil
+}
+
+func (f *forwarded) stopWaiting() {
+	if f.entered {
+		f.client.router.waiting.leave(len(f.command.Body))
+	}
+}
+
+// searched reports whether the command goes to the member of a cursor.
+func (f *forwarded) searched() bool { return f.searches }

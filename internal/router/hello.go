@@ -1,0 +1,162 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+const (
+	ourMaxWire      = 25 // MongoDB 8.0
+	maxDocument     = 16 << 20
+	maxBatch        = 100_000
+	firstVersion    = 0 // the counter of topologyVersion
+	quiesceVersion  = 1
+	quiesceModeText = "The server is in quiesce mode and will shut down"
+)
+
+// hello answers the handshake and the monitors of drivers. A hello with topologyVersion and maxAwaitTimeMS waits until something changes,
+// which is the end of the router only; with the flag exhaustAllowed the replies go on without another request.
+func (c *client) hello(q *command) error {
+	await := c.awaited(q)
+	if err := c.router.discovered(c.ctx); err != nil {
+		return c.refuse(q, &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()})
+	}
+	if await == 0 {
+		return c.answer(q, c.helloDocument(q))
+	}
+	exhaust := q.Flags&wire.ExhaustAllowed != 0
+	responseTo := q.Header.RequestID
+	for {
+		c.awaitChange(await)
+		if c.ctx.Err() != nil {
+			return c.ctx.Err()
+		}
+		quiet := !c.router.quiesce.on()
+		var flags wire.MsgFlags
+		if exhaust && quiet {
+			flags = wire.MoreToCome
+		}
+		id := c.router.ids.Add(1)
+		at, b := wire.BeginMsg(nil, id, responseTo, flags)
+		if err := c.write(wire.EndMessage(append(b, c.helloDocument(q)...), at)); err != nil || flags == 0 {
+			return err
+		}
+		responseTo = id
+	}
+}
+
+// awaited returns how long a hello waits for a change, 0 if it is answered at once.
+func (c *client) awaited(q *command) time.Duration {
+	version, limit := field(q.Body, "topologyVersion"), field(q.Body, "maxAwaitTimeMS")
+	ms, ok := limit.Int64()
+	if version.Document() == nil || !ok || ms <= 0 {
+		return 0
+	}
+	process, counter := field(version.Document(), "processId"), field(version.Document(), "counter")
+	n, _ := counter.Int64()
+	if process.Type != bson.TypeObjectID || bson.ObjectID(process.Value) != c.router.process || n != c.router.version() {
+		return 0
+	}
+	return time.Duration(min(ms, math.MaxInt32)) * time.Millisecond
+}
+
+func (c *client) awaitChange(limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.router.quiesce.began:
+	case <-c.ctx.Done():
+	}
+}
+
+func (r *Router) version() int64 {
+	if r.quiesce.on() {
+		return quiesceVersion
+	}
+	return firstVersion
+}
+
+// helloDocument is the reply to a hello: a mongos, or that it will end.
+func (c *client) helloDocument(q *command) []byte {
+	if c.router.quiesce.on() {
+		e := &refusal{code: codeShutdownInProgress, name: "ShutdownInProgress", text: quiesceModeText}
+		document := e.append(nil)
+		return wire.EndDocument(c.router.appendVersion(document[:len(document)-1]), 0)
+	}
+	known := c.router.runner.Cluster().Snapshot().Description
+	writable := "isWritablePrimary"
+	if q.Name != "hello" {
+		writable = "ismaster"
+	}
+	at, b := wire.BeginDocument(nil)
+	b = wire.AppendBool(b, writable, true)
+	b = wire.AppendString(b, "msg", "isdbgrid")
+	b = c.router.appendVersion(b)
+	if asked := field(q.Body, "helloOk"); asked.True() {
+		b = wire.AppendBool(b, "helloOk", true)
+	}
+	b = wire.AppendInt32(b, "maxBsonObjectSize", maxDocument)
+	b = wire.AppendInt32(b, "maxMessageSizeBytes", maxMessageBytes)
+	b = wire.AppendInt32(b, "maxWriteBatchSize", maxBatch)
+	b = wire.AppendDateTime(b, "localTime", time.Now().UnixMilli())
+	if known.SessionTimeoutMinutes != nil {
+		b = wire.AppendInt32(b, "logicalSessionTimeoutMinutes", int32(*known.SessionTimeoutMinutes))
+	}
+	b = wire.AppendInt64(b, "connectionId", c.id)
+	b = wire.AppendInt32(b, "maxWireVersion", c.router.maxWire(known))
+	b = wire.AppendInt32(b, "minWireVersion", 0)
+	if balanced := field(q.Body, "loadBalanced"); balanced.True() {
+		b = wire.AppendObjectID(b, "serviceId", c.router.process)
+	}
+	return wire.EndDocument(wire.AppendDouble(b, "ok", 1), at)
+}
+
+func (r *Router) appendVersion(dst []byte) []byte {
+	at, dst := wire.BeginEmbedded(dst, "topologyVersion")
+	dst = wire.AppendObjectID(dst, "processId", r.process)
+	return wire.EndDocument(wire.AppendInt64(dst, "counter", r.version()), at)
+}
+
+// maxWire returns the least of the members' wire versions and ours; while no member is known, the last one that was.
+func (r *Router) maxWire(known *topology.Description) int32 {
+	const none = math.MaxInt32
+	least := int32(none)
+	for _, s := range known.Servers {
+		if s.DataBearing() {
+			least = min(least, s.MaxWireVersion)
+		}
+	}
+	if least == none {
+		return r.wire.Load()
+	}
+	least = min(least, ourMaxWire)
+	r.wire.Store(least)
+	return least
+}
+
+// discovered waits until a member is known for the first time: before that nobody knows the wire version.
+func (r *Router) discovered(ctx context.Context) error {
+	deadline := time.Now().Add(r.cfg.Window)
+	for r.wire.Load() == 0 {
+		s := r.runner.Cluster().Snapshot()
+		if r.maxWire(s.Description) != 0 {
+			return nil
+		}
+		left := time.Until(deadline)
+		if left <= 0 || ctx.Err() != nil {
+			return fmt.Errorf("no member has answered yet: %v", s.Description)
+		}
+		if err := r.runner.Cluster().WaitForChange(ctx, s, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}

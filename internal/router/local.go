@@ -1,0 +1,38 @@
+package router
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// locals are the commands that a mongos answers itself.
+var locals map[string]func(c *client, q *command) error
+
+func init() { // hello.go and others need the table's functions
+	locals = map[string]func(c *client, q *command) error{
+		"hello": (*client).hello, "isMaster": (*client).hello, "ismaster": (*client).hello,
+		"ping": (*client).ping, "isdbgrid": (*client).isDBGrid, "whatsmyuri": (*client).whatsMyURI, "logout": (*client).ping,
+		"saslStart": (*client).noLogin, "saslContinue": (*client).noLogin, "authenticate": (*client).noLogin,
+	}
+}
+
+func (c *client) ping(q *command) error { return c.ok(q, nil) }
+
+// ok answers with elements and ok: 1.
+func (c *client) ok(q *command, elements []byte) error {
+	at, b := wire.BeginDocument(nil)
+	return c.answer(q, wire.EndDocument(wire.AppendDouble(append(b, elements...), "ok", 1), at))
+}
+
+func (c *client) isDBGrid(q *command) error {
+	b := wire.AppendInt32(nil, "isdbgrid", 1)
+	return c.ok(q, wire.AppendString(b, "hostname", c.conn.LocalAddr().String()))
+}
+
+func (c *client) whatsMyURI(q *command) error {
+	return c.ok(q, wire.AppendString(nil, "you", c.conn.RemoteAddr().String()))
+}
+
+// noLogin refuses logins: the router has no users.
+func (c *client) noLogin(q *command) error {
+	return c.refuse(q, &refusal{code: codeAuthenticationFailed, name: "AuthenticationFailed", text: "this router has no users: connect without a credential"})
+}

@@ -1,0 +1,82 @@
+package router
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// toPrimary selects the server that takes writes.
+var toPrimary = &topology.Selection{Write: true}
+
+// operation returns the operation of a command, and notes in f what its attempts need.
+func (c *client) operation(f *forwarded) (*operation.Operation, *refusal) {
+	q := f.command
+	preference, refused := preferenceOf(q)
+	if refused != nil {
+		return nil, refused
+	}
+	route := routeOf(q)
+	op := &operation.Operation{
+		Name: q.Name, Database: q.Database, Command: f, LargeReply: &f.large, Selection: toPrimary, Session: operation.NoSession,
+		OwnTimeLimit: true, ClusterTime: q.clusterTime, RetryUntil: time.Now().Add(c.router.cfg.Window), Waits: f.waits, Retryable: true,
+		Kind: operation.Write, Idempotency: retry.NotIdempotent,
+	}
+	switch route {
+	case once:
+		op.Several = true
+		op.Retryable = !f.unacknowledged()
+	case ends:
+		op.Idempotency = retry.Idempotent
+	case writesOne:
+		if q.numbered {
+			op.Idempotency = retry.Idempotent
+		} else if c.router.sessions() {
+			op.Session, f.ownSession = nil, true
+		}
+	case reads, readsAnywhere:
+		op.Kind, op.Idempotency = operation.Read, retry.ReadOnly
+	}
+	if q.Unanswered() {
+		op.WriteConcern = operation.WriteConcern{WriteConcern: writeconcern.Unacknowledged()}
+	}
+	c.place(op, f, route, preference)
+	return op, nil
+}
+
+// place decides where the operation goes.
+func (c *client) place(op *operation.Operation, f *forwarded, route route, preference *readpref.ReadPref) {
+	switch {
+	case f.command.Name == "getMore":
+		op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, false
+		f.searches = true
+		return
+	case f.command.Name == "killCursors":
+		f.searches = true
+		return
+	case route == readsAnywhere && preference != nil && preference.Mode() != readpref.PrimaryMode:
+		op.Selection = &topology.Selection{
+			ReadPref: preference, LocalThreshold: c.router.localThreshold(), HeartbeatInterval: c.router.heartbeat(),
+		}
+		op.Request, f.obeys = c.reads, true
+	}
+	op.Pin = &f.pin
+}
+
+func (r *Router) localThreshold() time.Duration {
+	return valueOr(r.cfg.Upstream.LocalThreshold, defaultLocalThreshold)
+}
+
+func (r *Router) heartbeat() time.Duration {
+	return valueOr(r.cfg.Upstream.HeartbeatInterval, defaultHeartbeat)
+}
+
+// sessions reports whether writes can have the number of a retryable write: not at a standalone.
+func (r *Router) sessions() bool {
+	return r.runner.Cluster().Snapshot().Description.Type != topology.Single
+}

@@ -1,0 +1,175 @@
+package router
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/tag"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// leastStaleness is the least maxStalenessSeconds (Max Staleness specification).
+const leastStaleness = 90
+
+var modes = map[string]readpref.Mode{
+	"primary": readpref.PrimaryMode, "primaryPreferred": readpref.PrimaryPreferredMode, "secondary": readpref.SecondaryMode,
+	"secondaryPreferred": readpref.SecondaryPreferredMode, "nearest": readpref.NearestMode,
+}
+
+// preferenceOf returns the read preference of a command, as the read preferences document of 2014 has a mongos find it: the slaveOk bit
+// without a preference means secondaryPreferred, neither means primary, and with both the preference counts.
+func preferenceOf(c *command) (*readpref.ReadPref, *refusal) {
+	switch {
+	case c.preferenceType == 0 && c.slaveOk:
+		return readpref.SecondaryPreferred(), nil
+	case c.preferenceType == 0:
+		return nil, nil //nolint:nilnil // nil is primary
+	case c.preference == nil:
+		return nil, typeMismatch("$readPreference has the BSON type %v, it must be a document", c.preferenceType)
+	}
+	return parsePreference(c.preference)
+}
+
+// givenPreference has the fields of $readPreference.
+type givenPreference struct {
+	mode      string
+	tags      []tag.Set
+	tagged    bool
+	staleness int64
+	limited   bool
+	hedged    bool
+}
+
+// parsePreference validates $readPreference. Unknown fields are ignored.
+func parsePreference(document []byte) (*readpref.ReadPref, *refusal) {
+	var g givenPreference
+	it := wire.Elements(document)
+	for it.Next() {
+		if err := g.take(&it.Element); err != nil {
+			return nil, err
+		}
+	}
+	if it.Err != nil {
+		return nil, badValue("$readPreference: %v", it.Err)
+	}
+	mode, known := modes[g.mode]
+	switch {
+	case g.mode == "":
+		return nil, &refusal{code: codeIDLFailedToParse, name: "IDLFailedToParse", text: "$readPreference has no mode"}
+	case !known:
+		return nil, badValue("$readPreference has the mode %q, which is unknown", g.mode)
+	case mode == readpref.PrimaryMode:
+		return nil, g.primary()
+	}
+	return g.build(mode)
+}
+
+// take reads one field.
+func (g *givenPreference) take(e *wire.Element) *refusal {
+	switch string(e.Key) {
+	case "mode":
+		switch {
+		case e.Type != bson.TypeString:
+			return typeMismatch("the mode in $readPreference has the BSON type %v, it must be a string", e.Type)
+		case g.mode != "":
+			return &refusal{code: codeIDLDuplicateField, name: "IDLDuplicateField", text: "$readPreference has more than one mode"}
+		}
+		if g.mode = string(e.Text()); g.mode == "" {
+			return badValue("$readPreference has an empty mode")
+		}
+	case "tags":
+		return g.takeTags(e)
+	case "maxStalenessSeconds":
+		return g.takeStaleness(e)
+	case "hedge":
+		g.hedged = true
+	}
+	return nil
+}
+
+// takeTags reads an array of at least one document.
+func (g *givenPreference) takeTags(e *wire.Element) *refusal {
+	if e.Type != bson.TypeArray {
+		return typeMismatch("the tags in $readPreference have the BSON type %v, they must be an array", e.Type)
+	}
+	g.tagged = true
+	it := wire.Elements(e.Array())
+	for it.Next() {
+		if it.Type != bson.TypeEmbeddedDocument {
+			return typeMismatch("a tag set in $readPreference has the BSON type %v, it must be a document", it.Type)
+		}
+		set, err := tagSet(it.Document())
+		if err != nil {
+			return err
+		}
+		g.tags = append(g.tags, set)
+	}
+	switch {
+	case it.Err != nil:
+		return badValue("the tags in $readPreference: %v", it.Err)
+	case len(g.tags) == 0:
+		return badValue("the tags in $readPreference are an empty array; they must have at least one document, or be left out")
+	}
+	return nil
+}
+
+func tagSet(document []byte) (tag.Set, *refusal) {
+	set := tag.Set{}
+	it := wire.Elements(document)
+	for it.Next() {
+		if it.Type != bson.TypeString {
+			return nil, typeMismatch("the tag %q in $readPreference has the BSON type %v, it must be a string", it.Key, it.Type)
+		}
+		set = append(set, tag.Tag{Name: string(it.Key), Value: string(it.Text())})
+	}
+	if it.Err != nil {
+		return nil, badValue("a tag set in $readPreference: %v", it.Err)
+	}
+	return set, nil
+}
+
+func (g *givenPreference) takeStaleness(e *wire.Element) *refusal {
+	n, ok := e.Int64()
+	switch {
+	case e.Type == bson.TypeBoolean || e.Type == bson.TypeDateTime || !ok && e.Type != bson.TypeDouble:
+		return typeMismatch("maxStalenessSeconds in $readPreference has the BSON type %v, it must be a number", e.Type)
+	case !ok:
+		return badValue("maxStalenessSeconds in $readPreference is %v, it must be a whole number", e.Float64())
+	case n <= 0:
+		return badValue("maxStalenessSeconds in $readPreference is %d, it must be positive", n)
+	case n < leastStaleness:
+		return &refusal{code: codeMaxStalenessOutOf, name: "MaxStalenessOutOfRange", text: "maxStalenessSeconds in $readPreference must be at least 90 seconds"}
+	}
+	g.staleness, g.limited = n, true
+	return nil
+}
+
+// primary returns what is wrong with the fields beside the mode primary.
+func (g *givenPreference) primary() *refusal {
+	switch {
+	case g.tagged && (len(g.tags) != 1 || len(g.tags[0]) != 0):
+		return badValue("Only empty tags are allowed with primary read preference")
+	case g.limited:
+		return badValue("maxStalenessSeconds is not allowed with primary read preference")
+	case g.hedged:
+		return &refusal{code: codeInvalidOptions, name: "InvalidOptions", text: "hedge is not allowed with primary read preference"}
+	}
+	return nil
+}
+
+func (g *givenPreference) build(mode readpref.Mode) (*readpref.ReadPref, *refusal) {
+	var o []readpref.Option
+	if g.tagged {
+		o = append(o, readpref.WithTagSets(g.tags...))
+	}
+	if g.limited {
+		o = append(o, readpref.WithMaxStaleness(time.Duration(g.staleness)*time.Second))
+	}
+	p, err := readpref.New(mode, o...)
+	if err != nil {
+		return nil, badValue("$readPreference: %v", err)
+	}
+	return p, nil
+}

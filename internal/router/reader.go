@@ -1,0 +1,108 @@
+package router
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/largebuffer"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+const (
+	// smallMessage is the size in bytes of the buffer that a client has while it is idle.
+	smallMessage = 1 << 10
+	// growth is how many times as large as the bytes that have come the buffer of a large message may be: its length may be a lie.
+	growth      = 8
+	firstGrowth = 64 << 10
+)
+
+// reader splits the bytes of a client into messages.
+type reader struct {
+	from       io.Reader
+	small      [smallMessage]byte
+	start, end int    // of the bytes in small that no message had
+	large      []byte // the message, if it did not fit into small
+}
+
+// next returns the next message, of at most limit bytes. It is valid until the next call.
+func (r *reader) next(limit int) ([]byte, error) {
+	r.release()
+	if err := r.fill(wire.HeaderLength); err != nil {
+		return nil, err
+	}
+	length := int(int32(binary.LittleEndian.Uint32(r.small[r.start:])))
+	if length < wire.HeaderLength || length > limit {
+		return nil, fmt.Errorf("%w: the message length is %d, it must be at least %d and at most %d", wire.ErrMalformed, length, wire.HeaderLength, limit)
+	}
+	if length > len(r.small) {
+		return r.readLarge(length)
+	}
+	if err := r.fill(length); err != nil {
+		return nil, err
+	}
+	message := r.small[r.start : r.start+length : r.start+length]
+	r.start += length
+	return message, nil
+}
+
+// fill reads until small has n bytes that no message had. At the end of the stream, between two messages, the error is io.EOF.
+func (r *reader) fill(n int) error {
+	if r.start == r.end {
+		r.start, r.end = 0, 0
+	}
+	if r.start+n > len(r.small) {
+		r.end = copy(r.small[:], r.small[r.start:r.end])
+		r.start = 0
+	}
+	for r.end-r.start < n {
+		got, err := r.from.Read(r.small[r.end:])
+		r.end += got
+		if r.end-r.start >= n {
+			return nil
+		}
+		if err != nil {
+			if err == io.EOF && r.end > r.start {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// readLarge reads a message that does not fit into small.
+func (r *reader) readLarge(length int) ([]byte, error) {
+	b := largebuffer.Get(length)
+	b = append(b, r.small[r.start:r.end]...)
+	r.start, r.end = 0, 0
+	for len(b) < length {
+		if len(b) == cap(b) || cap(b) < length && cap(b) < growth*len(b) {
+			b = grown(b, min(length, max(firstGrowth, growth*len(b))))
+		}
+		got, err := io.ReadFull(r.from, b[len(b):min(cap(b), length)])
+		if b = b[:len(b)+got]; err != nil {
+			largebuffer.Put(b)
+			return nil, err
+		}
+	}
+	r.large = b
+	return b, nil
+}
+
+func grown(b []byte, size int) []byte {
+	if size <= cap(b) {
+		return b
+	}
+	g := append(make([]byte, 0, size), b...)
+	largebuffer.Put(b)
+	return g
+}
+
+// release gives up the buffer of a large message.
+func (r *reader) release() {
+	if r.large != nil {
+		largebuffer.Put(r.large)
+		r.large = nil
+	}
+}

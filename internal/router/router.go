@@ -1,0 +1,142 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/base/pause"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/unwrap"
+	"github.com/holdfast-db/holdfast/mongo"
+)
+
+// Router serves clients. It is safe for concurrent use.
+type Router struct {
+	cfg      Config
+	upstream *mongo.Client
+	runner   *operation.Runner
+	cursors  cursors
+	waiting  waiting
+	process  bson.ObjectID // of the topologyVersion in hello
+	quiesce  quiesce
+	ids      atomic.Int32 // requestIDs of replies
+	wire     atomic.Int32 // the last maxWireVersion that a hello had
+
+	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
+	end context.CancelFunc
+
+	mu        sync.Mutex
+	closed    bool
+	listeners map[net.Listener]struct{}
+	clients   map[*client]struct{}
+	lastID    int64
+	serving   sync.WaitGroup
+}
+
+// ErrClosed is the error of [Router.Serve] after [Router.Shutdown] or [Router.Close].
+var ErrClosed = errors.New("router: it is closed")
+
+// New returns a router, and begins to connect to the members. It returns an error for a wrong configuration only. The caller must call
+// Close.
+func New(cfg Config) (*Router, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	o := *cfg.Upstream
+	o.ServerSelectionTimeout = &cfg.Window
+	upstream, err := mongo.Connect(&o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Router{
+		cfg: cfg, upstream: upstream, runner: unwrap.Runner(upstream), process: bson.NewObjectID(),
+		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
+	}
+	r.cursors.places = make(map[int64]place)
+	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
+	r.quiesce.began = make(chan struct{})
+	r.ctx, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// Serve accepts clients until the listener or the router is closed. It closes the listener. The error is never nil.
+func (r *Router) Serve(l net.Listener) error {
+	defer l.Close()
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return ErrClosed
+	}
+	r.listeners[l] = struct{}{}
+	r.mu.Unlock()
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil:
+			r.begin(conn)
+		case r.ctx.Err() != nil:
+			return ErrClosed
+		case temporary(err):
+			_ = pause.For(r.ctx, acceptPause) // Accept tells of the end
+		default:
+			return err
+		}
+	}
+}
+
+// acceptPause is how long no client is accepted after an accept failed, perhaps because there are too many files.
+const acceptPause = 10 * time.Millisecond
+
+func temporary(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Temporary() //nolint:staticcheck // that is what package net says of too many files
+}
+
+// begin serves a client on a goroutine of its own.
+func (r *Router) begin(conn net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		_ = conn.Close()
+		return
+	}
+	r.lastID++
+	c := newClient(r, conn, r.lastID)
+	r.clients[c] = struct{}{}
+	r.serving.Go(func() {
+		c.serve()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.clients, c)
+	})
+}
+
+// Close ends all connections, the operations that run, and the client of the members.
+func (r *Router) Close() {
+	r.quiesce.begin()
+	r.end()
+	r.mu.Lock()
+	r.closed = true
+	for l := range r.listeners {
+		_ = l.Close()
+	}
+	for c := range r.clients {
+		_ = c.conn.Close()
+	}
+	r.mu.Unlock()
+	r.serving.Wait()
+	_ = r.upstream.Disconnect(context.Background())
+}
+
+// Clients returns the number of clients that are connected.
+func (r *Router) Clients() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.clients)
+}

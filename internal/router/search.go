@@ -1,0 +1,178 @@
+package router
+
+import (
+	"context"
+	"errors"
+
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// search runs a getMore or a killCursors at the member of its cursor. If that is not known, because another router opened the cursor,
+// each member is asked: one that has it not changes nothing.
+func (c *client) search(ctx context.Context, op *operation.Operation, f *forwarded) error {
+	if f.command.Name == "killCursors" {
+		return c.killCursors(ctx, op, f)
+	}
+	id := f.command.cursor
+	if s := c.router.serverAt(c.router.cursors.member(id)); s != nil {
+		err := c.at(ctx, s, op)
+		if isNotFound(err) {
+			c.router.cursors.closed(id)
+		}
+		return err
+	}
+	var last error
+	for _, s := range c.router.members() {
+		if last = c.at(ctx, s, op); !isNotFound(last) {
+			if last == nil {
+				c.router.cursors.opened(id, s.Address(), false, f.began)
+			}
+			return last
+		}
+	}
+	if last == nil {
+		return c.router.runner.Run(ctx, op) // there is no member: the operation says so
+	}
+	return last
+}
+
+// at runs the operation at one member.
+func (c *client) at(ctx context.Context, s *cluster.Server, op *operation.Operation) error {
+	op.Pin = operation.PinTo(s)
+	return c.router.runner.Run(ctx, op)
+}
+
+func isNotFound(err error) bool {
+	var e official.CommandError
+	return errors.As(err, &e) && e.Code == codeCursorNotFound
+}
+
+// serverAt returns the member with an address, nil if there is none.
+func (r *Router) serverAt(address string) *cluster.Server {
+	if address == "" {
+		return nil
+	}
+	s := r.runner.Cluster().Snapshot()
+	d := s.Description.Server(address)
+	if d == nil {
+		return nil
+	}
+	return s.Server(d)
+}
+
+// members returns the members that have data.
+func (r *Router) members() []*cluster.Server {
+	var all []*cluster.Server
+	s := r.runner.Cluster().Snapshot()
+	for _, d := range s.Description.Servers {
+		if d.DataBearing() {
+			all = append(all, s.Server(d))
+		}
+	}
+	return all
+}
+
+// killCursors asks the member of the cursors to end them, if that is one and known; else each member. The reply says then of each cursor
+// what the member says that has it.
+func (c *client) killCursors(ctx context.Context, op *operation.Operation, f *forwarded) error {
+	ids := cursorIDs(f.command.Body)
+	if s := c.router.serverAt(c.router.memberOfAll(ids)); s != nil {
+		err := c.at(ctx, s, op)
+		c.router.forget(ids)
+		return err
+	}
+	found := make(map[int64]string)
+	answered := false
+	var last error
+	for _, s := range c.router.members() {
+		if last = c.at(ctx, s, op); last != nil {
+			continue
+		}
+		answered = true
+		noteKilled(found, f.replyBody())
+	}
+	switch {
+	case answered:
+		c.router.forget(ids)
+		*f.reply = f.command.AppendReply((*f.reply)[:0], c.router.ids.Add(1), killedReply(ids, found))
+		return nil
+	case last == nil:
+		return c.router.runner.Run(ctx, op)
+	}
+	return last
+}
+
+func (r *Router) forget(ids []int64) {
+	for _, id := range ids {
+		r.cursors.closed(id)
+	}
+}
+
+// memberOfAll returns the address of the member that has all cursors, "" if it is not known or there is none.
+func (r *Router) memberOfAll(ids []int64) string {
+	all := ""
+	for _, id := range ids {
+		address := r.cursors.member(id)
+		if address == "" || all != "" && address != all {
+			return ""
+		}
+		all = address
+	}
+	return all
+}
+
+// cursorIDs returns the ids in the command killCursors.
+func cursorIDs(body []byte) []int64 {
+	var ids []int64
+	list := field(body, "cursors")
+	for it := wire.Elements(list.Array()); it.Next(); {
+		if id, ok := it.Int64(); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// outcomes are the arrays in the reply to killCursors.
+var outcomes = []string{"cursorsKilled", "cursorsNotFound", "cursorsAlive", "cursorsUnknown"}
+
+const notFoundOutcome = "cursorsNotFound"
+
+// noteKilled notes what a member says of the cursors that it has.
+func noteKilled(found map[int64]string, reply []byte) {
+	for it := wire.Elements(reply); it.Next(); {
+		name := string(it.Key)
+		if name == notFoundOutcome {
+			continue
+		}
+		for ids := wire.Elements(it.Array()); ids.Next(); {
+			if id, ok := ids.Int64(); ok {
+				found[id] = name
+			}
+		}
+	}
+}
+
+func killedReply(ids []int64, found map[int64]string) []byte {
+	at, dst := wire.BeginDocument(nil)
+	for _, name := range outcomes {
+		array, b := wire.BeginArray(dst, name)
+		n := 0
+		for _, id := range ids {
+			outcome := found[id]
+			if outcome == "" {
+				outcome = notFoundOutcome
+			}
+			if outcome == name {
+				b = wire.AppendInt64(b, wire.ArrayKey(n), id)
+				n++
+			}
+		}
+		dst = wire.EndDocument(b, array)
+	}
+	return wire.EndDocument(wire.AppendDouble(dst, "ok", 1), at)
+}
