@@ -1,0 +1,75 @@
+package speed
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/interop/internal/canned"
+	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
+	"github.com/holdfast-db/holdfast/internal/router"
+)
+
+// role in the environment makes this test binary one of the processes of a measurement.
+const role = "HOLDFAST_ROUTER_SPEED_ROLE"
+
+func TestMain(m *testing.M) {
+	var err error
+	switch os.Getenv(role) {
+	case "canned":
+		err = canned.Serve(os.Stdin, os.Stdout)
+	case "floor":
+		err = front(newFloor(os.Args[1]))
+	case "router":
+		err = serveRouter(os.Args[1])
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func serveRouter(upstream string) error {
+	r, err := router.New(router.Config{Upstream: options.Client().ApplyURI("mongodb://" + upstream + "/?replicaSet=canned")})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return front(r)
+}
+
+// front serves on a free port, which it prints. For each line of its input it prints the microseconds of CPU time that it has taken; at the
+// end of the input it ends.
+func front(f interface{ Serve(l net.Listener) error }) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go f.Serve(l)
+	fmt.Println(l.Addr())
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			return err
+		}
+		fmt.Println((u.Utime.Nano() + u.Stime.Nano()) / 1000)
+	}
+	return nil
+}
+
+// startCanned starts the server behind both.
+func startCanned(t *testing.T) canned.Addresses {
+	t.Helper()
+	addresses, err := canned.ParseAddresses(serverprocess.Start(t, "canned server", role+"=canned").Line(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addresses
+}

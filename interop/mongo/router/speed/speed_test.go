@@ -1,0 +1,126 @@
+package speed
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/canned"
+	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
+)
+
+const (
+	rounds     = 15
+	many       = 32     // connections
+	operations = 20_000 // of a sample of many connections
+	alone      = 3_000  // of a sample of one
+)
+
+// subject is one of the two programs that are compared.
+type subject struct {
+	process *serverprocess.Process
+	conns   []net.Conn
+}
+
+func start(t *testing.T, name, upstream string) *subject {
+	t.Helper()
+	s := &subject{process: serverprocess.Start(t, name, role+"="+name, upstream)}
+	address := s.process.Line(t)
+	for range many {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		s.conns = append(s.conns, c)
+	}
+	return s
+}
+
+// cpu returns the CPU time that the program has taken.
+func (s *subject) cpu(t *testing.T) time.Duration {
+	t.Helper()
+	fmt.Fprintln(s.process.In, "cpu")
+	us, err := strconv.Atoi(s.process.Line(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(us) * time.Microsecond
+}
+
+// sample is what n finds cost.
+type sample struct {
+	wall, cpu time.Duration // of one
+	median    time.Duration // of the time of a find
+}
+
+// measure makes n finds on some of the connections.
+func (s *subject) measure(t *testing.T, connections, n int) sample {
+	t.Helper()
+	took := make([][]time.Duration, connections)
+	before, began := s.cpu(t), time.Now()
+	var all sync.WaitGroup
+	for i := range connections {
+		all.Go(func() { took[i] = finds(t, s.conns[i], n/connections) })
+	}
+	all.Wait()
+	wall := time.Since(began)
+	times := slices.Concat(took...)
+	slices.Sort(times)
+	return sample{wall: wall / time.Duration(n), cpu: (s.cpu(t) - before) / time.Duration(n), median: times[len(times)/2]}
+}
+
+// finds makes n finds, one after the other.
+func finds(t *testing.T, c net.Conn, n int) []time.Duration {
+	request, reply := canned.FindRequest(), make([]byte, 4<<10)
+	took := make([]time.Duration, n)
+	for i := range n {
+		began := time.Now()
+		binary.LittleEndian.PutUint32(request[4:], uint32(i+1))
+		if _, err := c.Write(request); err != nil {
+			t.Error(err)
+			return took
+		}
+		var err error
+		if reply, err = readMessage(c, reply); err != nil {
+			t.Error(err)
+			return took
+		}
+		if to := binary.LittleEndian.Uint32(reply[8:]); to != uint32(i+1) {
+			t.Errorf("the reply is to %d, the find was %d", to, i+1)
+			return took
+		}
+		took[i] = time.Since(began)
+	}
+	return took
+}
+
+func TestFigureOfTheSpeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	upstream := startCanned(t).Plain
+	floor, router := start(t, "floor", upstream), start(t, "router", upstream)
+	var throughput, cpu, latency []float64
+	for range rounds {
+		f, r := floor.measure(t, many, operations), router.measure(t, many, operations)
+		throughput = append(throughput, float64(f.wall)/float64(r.wall))
+		cpu = append(cpu, float64(r.cpu)/float64(f.cpu))
+		f, r = floor.measure(t, 1, alone), router.measure(t, 1, alone)
+		latency = append(latency, float64(r.median)/float64(f.median))
+		t.Logf("one connection: floor %v, router %v", f, r)
+	}
+	fmt.Printf("figure router-throughput-vs-floor %.2f\n", median(throughput))
+	fmt.Printf("figure router-cpu-vs-floor %.2f\n", median(cpu))
+	fmt.Printf("figure router-latency-vs-floor %.2f\n", median(latency))
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
