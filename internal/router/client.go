@@ -57,18 +57,17 @@ func (c *client) deal(q *command) error {
 	}
 	f := newForwarded(c, q)
 	defer f.recycle()
-	op, refused := c.operation(f)
-	if refused != nil {
+	if refused := c.describe(f); refused != nil {
 		return c.refuse(q, refused)
 	}
-	if err := c.run(op, f); err != nil {
+	if err := c.run(f); err != nil {
 		return f.fail(err)
 	}
 	return f.sendReply()
 }
 
 // run runs the operation of a command.
-func (c *client) run(op *operation.Operation, f *forwarded) error {
+func (c *client) run(f *forwarded) error {
 	ctx := c.ctx
 	if limit := f.limit(); limit > 0 {
 		var cancel context.CancelFunc
@@ -77,9 +76,9 @@ func (c *client) run(op *operation.Operation, f *forwarded) error {
 	}
 	defer f.stopWaiting()
 	if f.searched() {
-		return c.search(ctx, op, f)
+		return c.search(ctx, f)
 	}
-	return c.router.runner.Run(ctx, op)
+	return c.router.runner.Run(ctx, &f.op)
 }
 
 // errMaxTime is the cause of the end of an operation at the maxTimeMS of its command.

@@ -18,11 +18,13 @@ type forwarded struct {
 	client  *client
 	command *command
 	began   time.Time
+	op      operation.Operation
 
-	ownSession bool // the session and the number of the write are the router's
-	obeys      bool // the read preference goes with the command
-	searches   bool // it goes to the member of a cursor
-	entered    bool // it counts among those that wait
+	ownSession bool         // the session and the number of the write are the router's
+	obeys      bool         // the read preference goes with the command
+	searches   bool         // it goes to the member of a cursor
+	entered    bool         // it counts among those that wait
+	enter      func() error // waits, made once
 	pin        operation.Pin
 
 	reply  *[]byte // the whole message, header included, unless it is large
@@ -32,11 +34,16 @@ type forwarded struct {
 	cursor int64
 }
 
-var forwards = sync.Pool{New: func() any { return new(forwarded) }}
+// forwards recycles the state of commands. Nothing of it is used after their replies were sent.
+var forwards = sync.Pool{New: func() any {
+	f := new(forwarded)
+	f.enter = f.waits
+	return f
+}}
 
 func newForwarded(c *client, q *command) *forwarded {
 	f := forwards.Get().(*forwarded)
-	*f = forwarded{client: c, command: q, reply: takeBuffer(), began: time.Now()}
+	f.client, f.command, f.reply, f.began = c, q, takeBuffer(), time.Now()
 	return f
 }
 
@@ -44,7 +51,7 @@ func (f *forwarded) recycle() {
 	f.pin.Release()
 	putBuffer(f.reply)
 	largebuffer.Put(f.large)
-	*f = forwarded{}
+	*f = forwarded{enter: f.enter}
 	forwards.Put(f)
 }
 

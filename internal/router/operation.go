@@ -14,17 +14,18 @@ import (
 // toPrimary selects the server that takes writes.
 var toPrimary = &topology.Selection{Write: true}
 
-// operation returns the operation of a command, and notes in f what its attempts need.
-func (c *client) operation(f *forwarded) (*operation.Operation, *refusal) {
+// describe makes the operation of a command.
+func (c *client) describe(f *forwarded) *refusal {
 	q := f.command
 	preference, refused := preferenceOf(q)
 	if refused != nil {
-		return nil, refused
+		return refused
 	}
 	route := routeOf(q)
-	op := &operation.Operation{
+	op := &f.op
+	*op = operation.Operation{
 		Name: q.Name, Database: q.Database, Command: f, LargeReply: &f.large, Selection: toPrimary, Session: operation.NoSession,
-		OwnTimeLimit: true, ClusterTime: q.clusterTime, RetryUntil: time.Now().Add(c.router.cfg.Window), Waits: f.waits, Retryable: true,
+		OwnTimeLimit: true, ClusterTime: q.clusterTime, RetryUntil: f.began.Add(c.router.cfg.Window), Waits: f.enter, Retryable: true,
 		Kind: operation.Write, Idempotency: retry.NotIdempotent,
 	}
 	switch route {
@@ -45,12 +46,13 @@ func (c *client) operation(f *forwarded) (*operation.Operation, *refusal) {
 	if q.Unanswered() {
 		op.WriteConcern = operation.WriteConcern{WriteConcern: writeconcern.Unacknowledged()}
 	}
-	c.place(op, f, route, preference)
-	return op, nil
+	c.place(f, route, preference)
+	return nil
 }
 
 // place decides where the operation goes.
-func (c *client) place(op *operation.Operation, f *forwarded, route route, preference *readpref.ReadPref) {
+func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref) {
+	op := &f.op
 	switch {
 	case f.command.Name == "getMore":
 		op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, false

@@ -13,13 +13,13 @@ import (
 
 // search runs a getMore or a killCursors at the member of its cursor. If that is not known, because another router opened the cursor,
 // each member is asked: one that has it not changes nothing.
-func (c *client) search(ctx context.Context, op *operation.Operation, f *forwarded) error {
+func (c *client) search(ctx context.Context, f *forwarded) error {
 	if f.command.Name == "killCursors" {
-		return c.killCursors(ctx, op, f)
+		return c.killCursors(ctx, f)
 	}
 	id := f.command.cursor
 	if s := c.router.serverAt(c.router.cursors.member(id)); s != nil {
-		err := c.at(ctx, s, op)
+		err := c.at(ctx, s, f)
 		if isNotFound(err) {
 			c.router.cursors.closed(id)
 		}
@@ -27,7 +27,7 @@ func (c *client) search(ctx context.Context, op *operation.Operation, f *forward
 	}
 	var last error
 	for _, s := range c.router.members() {
-		if last = c.at(ctx, s, op); !isNotFound(last) {
+		if last = c.at(ctx, s, f); !isNotFound(last) {
 			if last == nil {
 				c.router.cursors.opened(id, s.Address(), false, f.began)
 			}
@@ -35,15 +35,15 @@ func (c *client) search(ctx context.Context, op *operation.Operation, f *forward
 		}
 	}
 	if last == nil {
-		return c.router.runner.Run(ctx, op) // there is no member: the operation says so
+		return c.router.runner.Run(ctx, &f.op) // there is no member: the operation says so
 	}
 	return last
 }
 
 // at runs the operation at one member.
-func (c *client) at(ctx context.Context, s *cluster.Server, op *operation.Operation) error {
-	op.Pin = operation.PinTo(s)
-	return c.router.runner.Run(ctx, op)
+func (c *client) at(ctx context.Context, s *cluster.Server, f *forwarded) error {
+	f.op.Pin = operation.PinTo(s)
+	return c.router.runner.Run(ctx, &f.op)
 }
 
 func isNotFound(err error) bool {
@@ -78,10 +78,10 @@ func (r *Router) members() []*cluster.Server {
 
 // killCursors asks the member of the cursors to end them, if that is one and known; else each member. The reply says then of each cursor
 // what the member says that has it.
-func (c *client) killCursors(ctx context.Context, op *operation.Operation, f *forwarded) error {
+func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 	ids := cursorIDs(f.command.Body)
 	if s := c.router.serverAt(c.router.memberOfAll(ids)); s != nil {
-		err := c.at(ctx, s, op)
+		err := c.at(ctx, s, f)
 		c.router.forget(ids)
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *client) killCursors(ctx context.Context, op *operation.Operation, f *fo
 	answered := false
 	var last error
 	for _, s := range c.router.members() {
-		if last = c.at(ctx, s, op); last != nil {
+		if last = c.at(ctx, s, f); last != nil {
 			continue
 		}
 		answered = true
@@ -101,7 +101,7 @@ func (c *client) killCursors(ctx context.Context, op *operation.Operation, f *fo
 		*f.reply = f.command.AppendReply((*f.reply)[:0], c.router.ids.Add(1), killedReply(ids, found))
 		return nil
 	case last == nil:
-		return c.router.runner.Run(ctx, op)
+		return c.router.runner.Run(ctx, &f.op)
 	}
 	return last
 }

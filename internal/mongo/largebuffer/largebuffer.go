@@ -29,8 +29,8 @@ func Get(n int) []byte {
 // Put takes a buffer, if it is a large one. The caller must not use its memory any more.
 func Put(b []byte) {
 	if cap(b) > Least {
-		b = b[:0]
-		pool.Put(&b)
+		kept := b[:0] // only this one is moved to the heap
+		pool.Put(&kept)
 	}
 }
 
