@@ -1,6 +1,7 @@
 package couchbasetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -42,14 +43,16 @@ func TestGocbGoesThroughTheLifeOfACluster(t *testing.T) {
 			r.Finish()
 			s.everything("rebalanced")
 
+			dead := s.keyOf(c, 0)
 			c.Kill(0)
-			s.touchDead(c, 0)
+			s.touchDead(dead)
 			failed := time.AfterFunc(50*time.Millisecond, func() {
 				if err := c.Failover(0); err != nil {
 					t.Error(err)
 				}
 			})
 			defer failed.Stop()
+			s.readDead(dead)
 			s.everything("failover")
 			s.everything("after")
 			s.check()
@@ -65,18 +68,37 @@ type scenario struct {
 	stored []string
 }
 
-// touchDead sends one write to a node that has just died, whatever becomes of it. gocb does not repeat a write that was in flight when its
-// connection ended, so until gocb has noticed the end, the first one may fail.
-func (s *scenario) touchDead(c *couchbasetest.Cluster, node int) {
+// readDead reads a key of a dead node until another node answers. gocb may lose what it is given while it learns of the failover: that waits
+// then until its timeout, and a read may be repeated.
+func (s *scenario) readDead(key string) {
 	s.t.Helper()
-	for i := range 1000 {
-		key := fmt.Sprint("dead", i)
-		if c.Owners("default", key)[0] == node {
-			_, _ = s.docs.Upsert(key, i, &gocb.UpsertOptions{Timeout: 20 * time.Millisecond})
+	for limit := time.Now().Add(10 * time.Second); ; {
+		_, err := s.docs.Get(key, &gocb.GetOptions{Timeout: time.Second})
+		if !errors.Is(err, gocb.ErrTimeout) || time.Now().After(limit) {
+			if !errors.Is(err, gocb.ErrDocumentNotFound) && err != nil {
+				s.t.Errorf("Get of a key of the dead node: %v", err)
+			}
 			return
 		}
 	}
+}
+
+// keyOf returns a key that a node owns.
+func (s *scenario) keyOf(c *couchbasetest.Cluster, node int) string {
+	s.t.Helper()
+	for i := range 1000 {
+		if key := fmt.Sprint("dead", i); c.Owners("default", key)[0] == node {
+			return key
+		}
+	}
 	s.t.Fatal("the node owns no key")
+	return ""
+}
+
+// touchDead sends one write to a node that has just died, whatever becomes of it. gocb does not repeat a write that was in flight when its
+// connection ended, so until gocb has noticed the end, the first one may fail.
+func (s *scenario) touchDead(key string) {
+	_, _ = s.docs.Upsert(key, 1, &gocb.UpsertOptions{Timeout: 20 * time.Millisecond})
 }
 
 // everything uses each kind of operation once.
