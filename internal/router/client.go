@@ -12,13 +12,14 @@ import (
 
 // client is the connection of one client. One goroutine serves it.
 type client struct {
-	router *Router
-	conn   net.Conn
-	id     int64
-	in     reader
-	ctx    context.Context //nolint:containedctx // that of its operations: it ends with the connection
-	end    context.CancelFunc
-	reads  *operation.Request // the member of its reads; nil if each operation selects one
+	router  *Router
+	conn    net.Conn
+	id      int64
+	in      reader
+	ctx     context.Context //nolint:containedctx // that of its operations: it ends with the connection
+	end     context.CancelFunc
+	watcher watcher
+	reads   *operation.Request // the member of its reads; nil if each operation selects one
 }
 
 func newClient(r *Router, conn net.Conn, id int64) *client {

@@ -184,12 +184,14 @@ func (f *forwarded) waits() error {
 		return err
 	}
 	f.entered = true
+	f.client.watch()
 	return nil
 }
 
 func (f *forwarded) stopWaiting() {
 	if f.entered {
 		f.client.router.waiting.leave(len(f.command.Body))
+		f.client.endWatch()
 	}
 }
 
