@@ -54,11 +54,8 @@ func (c *client) describe(f *forwarded) *refusal {
 func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref) {
 	op := &f.op
 	switch {
-	case f.command.Name == "getMore":
-		op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, false
-		f.searches = true
-		return
-	case f.command.Name == "killCursors":
+	case f.command.Name == "getMore", f.command.Name == "killCursors":
+		op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, false // only one member has the cursor
 		f.searches = true
 		return
 	case route == readsAnywhere && preference != nil && preference.Mode() != readpref.PrimaryMode:

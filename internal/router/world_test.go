@@ -29,20 +29,25 @@ func inWorld(t *testing.T, f func(w *world), change ...func(*router.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, set: mongotest.RunReplicaSetT(t, 3, mongotest.InMemory()), network: memnet.New(memnet.Config{})}
-		cfg := router.Config{Upstream: options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())}
+		cfg := router.Config{Upstream: w.upstream()}
 		for _, c := range change {
 			c(&cfg)
 		}
-		w.router = w.start(&cfg)
+		w.router = w.start(address, cfg)
 		defer w.router.Close()
 		f(w)
 	})
 }
 
-// start starts a router at the address.
-func (w *world) start(cfg *router.Config) *router.Router {
+// upstream returns the options of a router's client.
+func (w *world) upstream() *options.ClientOptions {
+	return options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())
+}
+
+// start starts a router at an address.
+func (w *world) start(address string, cfg router.Config) *router.Router {
 	w.Helper()
-	r, err := router.New(*cfg)
+	r, err := router.New(cfg)
 	if err != nil {
 		w.Fatal(err)
 	}
