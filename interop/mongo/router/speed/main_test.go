@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -45,8 +46,8 @@ func serveRouter(upstream string) error {
 	return front(r)
 }
 
-// front serves on a free port, which it prints. For each line of its input it prints the microseconds of CPU time that it has taken; at the
-// end of the input it ends.
+// front serves on a free port, which it prints. Its input has a word on each line, whose answer it prints: of cpu the microseconds of CPU
+// time that it has taken, of memory the bytes of heap and stacks that are in use. At the end of the input it ends.
 func front(f interface{ Serve(l net.Listener) error }) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,11 +56,20 @@ func front(f interface{ Serve(l net.Listener) error }) error {
 	go f.Serve(l)
 	fmt.Println(l.Addr())
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			return err
+		switch in.Text() {
+		case "cpu":
+			var u syscall.Rusage
+			if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+				return err
+			}
+			fmt.Println((u.Utime.Nano() + u.Stime.Nano()) / 1000)
+		case "memory":
+			var m runtime.MemStats
+			runtime.GC() // the pools of buffers are empty after the second one
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			fmt.Println(m.HeapInuse + m.StackInuse)
 		}
-		fmt.Println((u.Utime.Nano() + u.Stime.Nano()) / 1000)
 	}
 	return nil
 }

@@ -24,33 +24,46 @@ const (
 // subject is one of the two programs that are compared.
 type subject struct {
 	process *serverprocess.Process
+	address string
 	conns   []net.Conn
 }
 
 func start(t *testing.T, name, upstream string) *subject {
 	t.Helper()
 	s := &subject{process: serverprocess.Start(t, name, role+"="+name, upstream)}
-	address := s.process.Line(t)
-	for range many {
-		c, err := net.Dial("tcp", address)
+	s.address = s.process.Line(t)
+	s.connect(t, many)
+	return s
+}
+
+// connect adds connections.
+func (s *subject) connect(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		c, err := net.Dial("tcp", s.address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
 		s.conns = append(s.conns, c)
 	}
-	return s
 }
 
 // cpu returns the CPU time that the program has taken.
 func (s *subject) cpu(t *testing.T) time.Duration {
 	t.Helper()
-	fmt.Fprintln(s.process.In, "cpu")
-	us, err := strconv.Atoi(s.process.Line(t))
+	return time.Duration(s.ask(t, "cpu")) * time.Microsecond
+}
+
+// ask returns the number that the program answers.
+func (s *subject) ask(t *testing.T, word string) int {
+	t.Helper()
+	fmt.Fprintln(s.process.In, word)
+	n, err := strconv.Atoi(s.process.Line(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(us) * time.Microsecond
+	return n
 }
 
 // sample is what n finds cost.
@@ -123,4 +136,23 @@ func TestFigureOfTheSpeed(t *testing.T) {
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
+}
+
+// An idle client has had a find answered before.
+func TestFigureOfAnIdleClient(t *testing.T) {
+	const idle = 2000
+	router := start(t, "router", startCanned(t).Plain)
+	for _, c := range router.conns {
+		finds(t, c, 1)
+	}
+	before := router.ask(t, "memory")
+	router.connect(t, idle)
+	for _, c := range router.conns[many:] {
+		finds(t, c, 1)
+	}
+	kib := float64(router.ask(t, "memory")-before) / idle / 1024
+	fmt.Printf("figure router-idle-client-kib %.1f\n", kib)
+	if kib > 8 {
+		t.Errorf("an idle client costs %.1f KiB, over 8", kib)
+	}
 }
