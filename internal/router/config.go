@@ -16,6 +16,10 @@ const (
 	defaultWaitingBytes   = 64 << 20
 	defaultLocalThreshold = 15 * time.Millisecond
 	defaultHeartbeat      = 10 * time.Second
+	// defaultMaxConnecting is twice that of a client: all who waited for a new primary need connections to it at the same time.
+	defaultMaxConnecting = 4
+	// defaultMinPool connections to each member are kept open: the first who waited for a new primary need not wait for a handshake.
+	defaultMinPool = 2
 )
 
 // Config is the configuration of a Router. A zero number or duration means its default.

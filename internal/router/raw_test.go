@@ -31,17 +31,23 @@ func (r *raw) ask(command bson.D) bson.Raw {
 	if err != nil {
 		r.w.Fatal(err)
 	}
+	reply, err := r.askRaw(body)
+	if err != nil {
+		r.w.Fatal(err)
+	}
+	return reply
+}
+
+// askRaw sends the document of a command, and returns the reply.
+func (r *raw) askRaw(body []byte) (bson.Raw, error) {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
 	if _, err := r.conn.Write(wire.EndMessage(append(b, body...), at)); err != nil {
-		r.w.Fatal(err)
+		return nil, err
 	}
 	message, err := wire.ReadMessage(r.conn, nil, wire.MaxMessageLength)
 	if err != nil {
-		r.w.Fatal(err)
+		return nil, err
 	}
 	m, err := wire.ParseMsg(message)
-	if err != nil {
-		r.w.Fatal(err)
-	}
-	return m.Body
+	return m.Body, err
 }

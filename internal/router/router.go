@@ -50,6 +50,12 @@ func New(cfg Config) (*Router, error) {
 	}
 	o := *cfg.Upstream
 	o.ServerSelectionTimeout = &cfg.Window
+	if o.MaxConnecting == nil {
+		o.SetMaxConnecting(defaultMaxConnecting)
+	}
+	if o.MinPoolSize == nil {
+		o.SetMinPoolSize(defaultMinPool)
+	}
 	upstream, err := mongo.Connect(&o)
 	if err != nil {
 		return nil, err

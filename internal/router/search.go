@@ -3,11 +3,13 @@ package router
 import (
 	"context"
 	"errors"
+	"time"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -25,19 +27,25 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 		}
 		return err
 	}
-	var last error
+	if err := c.router.checkedAll(ctx); err != nil {
+		return err
+	}
+	var missing, unreachable error
 	for _, s := range c.router.members() {
-		if last = c.at(ctx, s, f); !isNotFound(last) {
-			if last == nil {
-				c.router.cursors.opened(id, s.Address(), false, f.began)
-			}
-			return last
+		switch err := c.at(ctx, s, f); {
+		case err == nil:
+			c.router.cursors.opened(id, s.Address(), false, f.began)
+			return nil
+		case isNotFound(err):
+			missing = err
+		default:
+			unreachable = err
 		}
 	}
-	if last == nil {
-		return c.router.runner.Run(ctx, &f.op) // there is no member: the operation says so
+	if unreachable != nil { // it may have the cursor
+		return unreachable
 	}
-	return last
+	return missing
 }
 
 // at runs the operation at one member.
@@ -64,12 +72,32 @@ func (r *Router) serverAt(address string) *cluster.Server {
 	return s.Server(d)
 }
 
-// members returns the members that have data.
+// checkLimit is how long a search waits for the first check of each member.
+const checkLimit = 2 * time.Second
+
+// checkedAll waits until each member has been checked once.
+func (r *Router) checkedAll(ctx context.Context) error {
+	for deadline := time.Now().Add(checkLimit); ; {
+		s := r.runner.Cluster().Snapshot()
+		left := time.Until(deadline)
+		if !s.Description.Discovering() || left <= 0 {
+			return nil
+		}
+		if err := r.runner.Cluster().WaitForChange(ctx, s, left); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// members returns the members that may have data: also those that cannot be reached now.
 func (r *Router) members() []*cluster.Server {
 	var all []*cluster.Server
 	s := r.runner.Cluster().Snapshot()
 	for _, d := range s.Description.Servers {
-		if d.DataBearing() {
+		if d.Type != topology.RSArbiter {
 			all = append(all, s.Server(d))
 		}
 	}
@@ -85,6 +113,9 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 		c.router.forget(ids)
 		return err
 	}
+	if err := c.router.checkedAll(ctx); err != nil {
+		return err
+	}
 	found := make(map[int64]string)
 	answered := false
 	var last error
@@ -95,15 +126,12 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 		answered = true
 		noteKilled(found, f.replyBody())
 	}
-	switch {
-	case answered:
-		c.router.forget(ids)
-		*f.reply = f.command.AppendReply((*f.reply)[:0], c.router.ids.Add(1), killedReply(ids, found))
-		return nil
-	case last == nil:
-		return c.router.runner.Run(ctx, &f.op)
+	if !answered {
+		return last
 	}
-	return last
+	c.router.forget(ids)
+	*f.reply = f.command.AppendReply((*f.reply)[:0], c.router.ids.Add(1), killedReply(ids, found))
+	return nil
 }
 
 func (r *Router) forget(ids []int64) {

@@ -24,11 +24,17 @@ type world struct {
 	network *memnet.Network
 }
 
-// inWorld runs f with a replica set of three.
+// inWorld runs f with a replica set of three, on a network without latency.
 func inWorld(t *testing.T, f func(w *world), change ...func(*router.Config)) {
 	t.Helper()
+	inWorldOf(t, memnet.Config{}, nil, f, change...)
+}
+
+// inWorldOf runs f with a replica set of three.
+func inWorldOf(t *testing.T, clients memnet.Config, set []mongotest.Option, f func(w *world), change ...func(*router.Config)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, set: mongotest.RunReplicaSetT(t, 3, mongotest.InMemory()), network: memnet.New(memnet.Config{})}
+		w := &world{T: t, set: mongotest.RunReplicaSetT(t, 3, append(set, mongotest.InMemory())...), network: memnet.New(clients)}
 		cfg := router.Config{Upstream: w.upstream()}
 		for _, c := range change {
 			c(&cfg)
