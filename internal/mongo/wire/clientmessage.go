@@ -43,11 +43,18 @@ func ParseClientMessage(b []byte) (ClientMessage, error) {
 		if !ok {
 			return ClientMessage{}, malformed("an OP_QUERY on %q, which is not a command collection", q.Collection)
 		}
-		r.Body, r.Database = q.Document, string(db)
+		return CommandIn(h, string(db), q.Document)
 	default:
 		return ClientMessage{}, malformed("operation code %d instead of a request", h.OpCode)
 	}
 	return r, r.readNames()
+}
+
+// CommandIn returns the command that an old message has, or means: body, for a database.
+func CommandIn(h Header, database string, body []byte) (ClientMessage, error) {
+	r := ClientMessage{Header: h, Database: database, Body: body}
+	err := r.readNames()
+	return r, err
 }
 
 // readNames finds the command's name and its $db.

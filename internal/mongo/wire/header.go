@@ -1,11 +1,11 @@
-// Package wire holds MongoDB's messages as bytes: it writes and reads OP_MSG and the old OP_QUERY handshake with its
-// OP_REPLY, and the BSON inside them as far as a message needs it. It has no sockets, no goroutines and no clock.
+// Package wire holds MongoDB's messages as bytes: it writes and reads OP_MSG, the old OP_QUERY, OP_GET_MORE and OP_KILL_CURSORS
+// with their OP_REPLY, and the BSON inside them as far as a message needs it. It has no sockets, no goroutines and no clock.
 //
 // Every function that reads checks each length before it uses it. The returned slices alias the bytes that were read.
 // The source is the MongoDB wire protocol reference and bsonspec.org.
 //
 // Begin with opmsg.go. Then clientmessage.go (the server's side), document.go (reading BSON), append.go (writing it), opquery.go,
-// compressed.go, pieces.go (decompression that ends with its context).
+// opgetmore.go, opkillcursors.go, opreply.go, compressed.go, pieces.go (decompression that ends with its context).
 package wire
 
 import (
@@ -17,10 +17,14 @@ import (
 
 // The operation codes that this package knows.
 const (
-	OpReply   int32 = 1
-	OpQuery   int32 = 2004
-	OpGetMore int32 = 2005 // no longer supported: only a refusal names it
-	OpMsg     int32 = 2013
+	OpReply       int32 = 1
+	OpUpdate      int32 = 2001 // this and the next one: no server takes them any more, only a refusal names them
+	OpInsert      int32 = 2002
+	OpQuery       int32 = 2004
+	OpGetMore     int32 = 2005
+	OpDelete      int32 = 2006 // as OpUpdate
+	OpKillCursors int32 = 2007
+	OpMsg         int32 = 2013
 )
 
 // HeaderLength is the size of a message header in bytes.

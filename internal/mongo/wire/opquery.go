@@ -5,97 +5,98 @@ import (
 	"encoding/binary"
 )
 
-// Query is an OP_QUERY. A client sends its first hello in one, because every server understands it.
+// Query is an OP_QUERY: a query, or a command if its collection is $cmd. A client sends its first hello in one, because every server
+// understands it.
 type Query struct {
 	Flags      uint32
-	Collection []byte
+	Collection []byte // with its database: "db.collection"
 	Skip       int32
-	Return     int32
+	Return     int32 // 0 means that the server chooses
 	Document   []byte
+	Selector   []byte // the fields to return; nil if there is none
 }
 
-// SecondaryOk is the OP_QUERY flag that lets a secondary answer.
-const SecondaryOk uint32 = 1 << 2
+// The flags of an OP_QUERY.
+const (
+	TailableCursor  uint32 = 1 << 1
+	SecondaryOk     uint32 = 1 << 2 // a secondary may answer
+	OplogReplay     uint32 = 1 << 3
+	NoCursorTimeout uint32 = 1 << 4
+	AwaitData       uint32 = 1 << 5
+	Exhaust         uint32 = 1 << 6
+	Partial         uint32 = 1 << 7
+)
 
 // AppendQuery writes a whole OP_QUERY that asks for one document.
 func AppendQuery(dst []byte, requestID int32, flags uint32, collection string, document []byte) []byte {
-	at, dst := beginMessage(dst, requestID, 0, OpQuery)
-	dst = binary.LittleEndian.AppendUint32(dst, flags)
-	dst = append(dst, collection...)
-	dst = append(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, 0xffffffff)
-	return EndMessage(append(dst, document...), at)
+	q := Query{Flags: flags, Collection: []byte(collection), Return: -1, Document: document}
+	return q.Append(dst, requestID)
 }
 
-// ParseQuery reads an OP_QUERY, header included. A field selector, if there is one, is ignored.
+// Append writes the whole message.
+func (q *Query) Append(dst []byte, requestID int32) []byte {
+	at, dst := beginMessage(dst, requestID, 0, OpQuery)
+	dst = binary.LittleEndian.AppendUint32(dst, q.Flags)
+	dst = append(append(dst, q.Collection...), 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(q.Skip))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(q.Return))
+	dst = append(dst, q.Document...)
+	return EndMessage(append(dst, q.Selector...), at)
+}
+
+// ParseQuery reads an OP_QUERY, header included.
 func ParseQuery(b []byte) (Query, error) {
-	h, err := ParseHeader(b)
+	rest, err := oldBody(b, OpQuery, "OP_QUERY")
 	if err != nil {
 		return Query{}, err
 	}
-	if h.OpCode != OpQuery || int(h.Length) != len(b) || len(b) < HeaderLength+4 {
-		return Query{}, malformed("%d bytes that are not an OP_QUERY", len(b))
-	}
-	q := Query{Flags: binary.LittleEndian.Uint32(b[HeaderLength:])}
-	rest := b[HeaderLength+4:]
-	end := bytes.IndexByte(rest, 0)
-	if end < 0 || len(rest) < end+9 {
-		return Query{}, malformed("an OP_QUERY without its collection or its counts")
-	}
-	q.Collection = rest[:end]
-	q.Skip = int32(binary.LittleEndian.Uint32(rest[end+1:]))
-	q.Return = int32(binary.LittleEndian.Uint32(rest[end+5:]))
-	rest = rest[end+9:]
-	n, err := DocumentLength(rest)
-	if err != nil {
+	q := Query{Flags: binary.LittleEndian.Uint32(rest)}
+	if q.Collection, rest, err = cutCollection(rest[4:], 8); err != nil {
 		return Query{}, err
 	}
-	q.Document = rest[:n:n]
+	q.Skip = int32(binary.LittleEndian.Uint32(rest))
+	q.Return = int32(binary.LittleEndian.Uint32(rest[4:]))
+	if q.Document, rest, err = cutDocument(rest[8:]); err != nil {
+		return Query{}, err
+	}
+	if len(rest) == 0 {
+		return q, nil
+	}
+	if q.Selector, rest, err = cutDocument(rest); err != nil {
+		return Query{}, err
+	}
+	if len(rest) > 0 {
+		return Query{}, malformed("%d bytes after the field selector of an OP_QUERY", len(rest))
+	}
 	return q, nil
 }
 
-// The flags of an OP_REPLY.
-const (
-	queryFailure uint32 = 1 << 1
-	awaitCapable uint32 = 1 << 3 // set by every server since 1.6
-)
-
-// AppendReply writes a whole OP_REPLY that holds one document.
-func AppendReply(dst []byte, requestID, responseTo int32, document []byte) []byte {
-	return appendReply(dst, requestID, responseTo, awaitCapable, document)
-}
-
-// AppendFailedReply is AppendReply with the flag QueryFailure, for a document that describes an error.
-func AppendFailedReply(dst []byte, requestID, responseTo int32, document []byte) []byte {
-	return appendReply(dst, requestID, responseTo, awaitCapable|queryFailure, document)
-}
-
-func appendReply(dst []byte, requestID, responseTo int32, flags uint32, document []byte) []byte {
-	at, dst := beginMessage(dst, requestID, responseTo, OpReply)
-	dst = binary.LittleEndian.AppendUint32(dst, flags)
-	dst = binary.LittleEndian.AppendUint64(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, 1)
-	return EndMessage(append(dst, document...), at)
-}
-
-// ParseReply reads an OP_REPLY, header included, and returns its only document.
-func ParseReply(b []byte) ([]byte, error) {
+// oldBody returns what follows the header of an old message, which are at least the four bytes of its first number.
+func oldBody(b []byte, opCode int32, name string) ([]byte, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
 		return nil, err
 	}
-	if h.OpCode != OpReply || int(h.Length) != len(b) || len(b) < HeaderLength+20 {
-		return nil, malformed("%d bytes that are not an OP_REPLY", len(b))
+	if h.OpCode != opCode || int(h.Length) != len(b) || len(b) < HeaderLength+4 {
+		return nil, malformed("%d bytes that are not an %s", len(b), name)
 	}
-	if count := int32(binary.LittleEndian.Uint32(b[HeaderLength+16:])); count != 1 {
-		return nil, malformed("an OP_REPLY with %d documents instead of one", count)
+	return b[HeaderLength:], nil
+}
+
+// cutCollection cuts the name of a collection off b. At least counts bytes must follow it.
+func cutCollection(b []byte, counts int) (name, rest []byte, err error) {
+	end := bytes.IndexByte(b, 0)
+	if end < 0 || len(b) < end+1+counts {
+		return nil, nil, malformed("an old message without its collection or its counts")
 	}
-	doc := b[HeaderLength+20:]
-	n, err := DocumentLength(doc)
+	return b[:end], b[end+1:], nil
+}
+
+// cutDocument cuts the document at the start of b off.
+func cutDocument(b []byte) (document, rest []byte, err error) {
+	n, err := DocumentLength(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return doc[:n:n], nil
+	return b[:n:n], b[n:], nil
 }
