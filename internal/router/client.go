@@ -18,6 +18,7 @@ type client struct {
 	in      reader
 	ctx     context.Context //nolint:containedctx // that of its operations: it ends with the connection
 	end     context.CancelFunc
+	lost    *refusal // of an old write without a reply, which the client does not know yet
 	watcher watcher
 	reads   *operation.Request // the member of its reads; nil if each operation selects one
 }
@@ -53,9 +54,17 @@ func (c *client) serve() {
 
 // deal answers one command. The error is that of the connection.
 func (c *client) deal(q *command) error {
+	if q.old != nil || c.lost != nil {
+		return c.dealOld(q)
+	}
 	if local := locals[q.Name]; local != nil {
 		return local(c, q)
 	}
+	return c.forward(q)
+}
+
+// forward has a member run a command, and sends its reply to the client.
+func (c *client) forward(q *command) error {
 	f := newForwarded(c, q)
 	defer f.recycle()
 	if refused := c.describe(f); refused != nil {
@@ -92,7 +101,7 @@ func (c *client) refuse(q *command, e *refusal) error {
 
 // answer sends a document as the reply to a command.
 func (c *client) answer(q *command, document []byte) error {
-	if q.Unanswered() {
+	if q.silent() {
 		return nil
 	}
 	b := takeBuffer()

@@ -12,6 +12,7 @@ import (
 type command struct {
 	wire.ClientMessage
 	slaveOk bool // of an OP_QUERY
+	old     *old // nil for a command, even if it came in an OP_QUERY
 
 	preference     []byte // $readPreference, if it is a document
 	preferenceType bson.Type
@@ -26,19 +27,27 @@ type command struct {
 
 // parseCommand reads a client's message.
 func parseCommand(message []byte) (*command, error) {
+	if h, err := wire.ParseHeader(message); err == nil && h.OpCode != wire.OpMsg {
+		return parseOld(message)
+	}
 	m, err := wire.ParseClientMessage(message)
 	if err != nil {
 		return nil, err
 	}
 	c := &command{ClientMessage: m}
-	it := wire.Elements(m.Body)
+	return c, c.readFields()
+}
+
+// readFields reads the fields that matter to the router.
+func (c *command) readFields() error {
+	it := wire.Elements(c.Body)
 	for first := true; it.Next(); first = false {
 		if first {
 			c.cursor, _ = it.Int64()
 		}
 		c.note(&it.Element)
 	}
-	return c, it.Err
+	return it.Err
 }
 
 // note remembers a field that matters to the router.

@@ -16,7 +16,8 @@ type cursors struct {
 type place struct {
 	address string
 	used    time.Time
-	stream  bool // of a change stream
+	stream  bool       // of a change stream
+	old     *oldCursor // nil if its client sends no old messages
 }
 
 const (

@@ -3,8 +3,8 @@
 // # The life of one command
 //
 // A client's connection has one goroutine, which deals with one message after the other (client.go). It reads a message (reader.go), which
-// becomes a command: its name, its database, and what the router must know of its fields (command.go). An OP_QUERY of an old driver becomes
-// the same. What a mongos answers itself is answered (local.go, hello.go). For any other command route.go finds in a table of names, and in
+// becomes a command: its name, its database, and what the router must know of its fields (command.go). An old driver's OP_QUERY,
+// OP_GET_MORE or OP_KILL_CURSORS becomes the same (oldmessage.go), and gets an OP_REPLY (oldreply.go). What a mongos answers itself is answered (local.go, hello.go). For any other command route.go finds in a table of names, and in
 // the fields, what it may meet: whether it reads, whether it may be sent twice, whether it goes where its read preference says.
 //
 // From that operation.go makes an operation of the client's layers (package internal/mongo/operation), whose bytes are the client's own
@@ -22,5 +22,5 @@
 // # Files
 //
 // Begin with router.go and client.go. Then reader.go, command.go, route.go, preference.go, operation.go, forward.go, failure.go, cursors.go,
-// local.go, hello.go, quiesce.go, config.go.
+// local.go, hello.go, quiesce.go, config.go. The messages of drivers of 2014: oldmessage.go, oldfind.go, oldreply.go, oldcursors.go.
 package router

@@ -21,7 +21,7 @@ func (f *forwarded) fail(err error) error {
 	if f.client.ctx.Err() != nil {
 		return f.client.ctx.Err() // the client has gone
 	}
-	if f.command.Unanswered() {
+	if f.command.silent() {
 		return nil
 	}
 	retried := attempts(err) > 1

@@ -32,6 +32,8 @@ type forwarded struct {
 	body   []byte  // of a large reply
 	failed bool    // the reply has writeErrors or a writeConcernError
 	cursor int64
+
+	namespace string // of the cursor, if the client sends old messages
 }
 
 // forwards recycles the state of commands. Nothing of it is used after their replies were sent.
@@ -121,7 +123,11 @@ var errInReply = errors.New("the reply has the error of a write")
 func (f *forwarded) Accept(reply *operation.Reply) error {
 	f.cursor = cursorOf(reply.Cursor)
 	f.failed = reply.WriteErrors != nil || reply.WriteConcernError != nil
-	if f.large != nil {
+	if f.cursor != 0 && f.command.Header.OpCode != wire.OpMsg {
+		namespace := field(reply.Cursor, "ns")
+		f.namespace = string(namespace.Text())
+	}
+	if f.large != nil && f.command.old == nil {
 		f.body = reply.Body
 	} else {
 		f.body = nil
@@ -150,7 +156,7 @@ func cursorOf(cursor []byte) int64 {
 // sendReply sends what Accept took to the client.
 func (f *forwarded) sendReply() error {
 	f.noteCursor()
-	if f.command.Unanswered() {
+	if f.command.silent() {
 		return nil
 	}
 	if f.body == nil {
@@ -172,7 +178,21 @@ func (f *forwarded) noteCursor() {
 		cursors.closed(f.command.cursor)
 	case f.cursor != 0 && f.pin.Server() != nil:
 		cursors.opened(f.cursor, f.pin.Server().Address(), opensChangeStream(f.command), f.began)
+		if f.namespace != "" {
+			cursors.openedOld(f.cursor, f.namespace, f.documents())
+		}
+	case f.command.old != nil && f.cursor != 0:
+		cursors.advance(f.cursor, f.documents())
 	}
+}
+
+// documents returns how many documents the reply to an old message has.
+func (f *forwarded) documents() int32 {
+	if f.command.old == nil {
+		return 0
+	}
+	r, _ := wire.ParseReplies(*f.reply)
+	return r.Count
 }
 
 // waits is called when the operation begins to wait for a member.

@@ -38,6 +38,9 @@ func (c *client) hello(q *command) error {
 		if c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
+		if q.Header.OpCode != wire.OpMsg {
+			return c.answer(q, c.helloDocument(q))
+		}
 		quiet := !c.router.quiesce.on()
 		var flags wire.MsgFlags
 		if exhaust && quiet {

@@ -1,6 +1,9 @@
 package router
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -11,6 +14,7 @@ func init() { // hello.go and others need the table's functions
 	locals = map[string]func(c *client, q *command) error{
 		"hello": (*client).hello, "isMaster": (*client).hello, "ismaster": (*client).hello,
 		"ping": (*client).ping, "isdbgrid": (*client).isDBGrid, "whatsmyuri": (*client).whatsMyURI, "logout": (*client).ping,
+		"getnonce":  (*client).getNonce,
 		"saslStart": (*client).noLogin, "saslContinue": (*client).noLogin, "authenticate": (*client).noLogin,
 	}
 }
@@ -30,6 +34,14 @@ func (c *client) isDBGrid(q *command) error {
 
 func (c *client) whatsMyURI(q *command) error {
 	return c.ok(q, wire.AppendString(nil, "you", c.conn.RemoteAddr().String()))
+}
+
+// getNonce answers what drivers of 2014 ask on each new connection, and drop it without an answer. Nothing is done with the nonce: the
+// mechanism that used it, MONGODB-CR, no longer exists.
+func (c *client) getNonce(q *command) error {
+	var nonce [8]byte
+	_, _ = rand.Read(nonce[:]) // it does not fail
+	return c.ok(q, wire.AppendString(nil, "nonce", hex.EncodeToString(nonce[:])))
 }
 
 // noLogin refuses logins: the router has no users.

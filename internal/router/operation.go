@@ -63,6 +63,9 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 			ReadPref: preference, LocalThreshold: c.router.localThreshold(), HeartbeatInterval: c.router.heartbeat(),
 		}
 		op.Request, f.obeys = c.reads, true
+		if f.command.preferenceType == 0 {
+			op.ReadPreference = preference // that of slaveOk, which the command does not have
+		}
 	}
 	op.Pin = &f.pin
 }

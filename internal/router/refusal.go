@@ -26,6 +26,7 @@ const (
 	codeMaxTimeMSExpired     = 50
 	codeCommandNotFound      = 59
 	codeInvalidOptions       = 72
+	codeInvalidNamespace     = 73
 	codeShutdownInProgress   = 91
 	codeFailedToSatisfy      = 133
 	codeMaxStalenessOutOf    = 160
@@ -36,6 +37,7 @@ const (
 	codeNotImplementedHere   = 238
 	codeUnsupportedOpQuery   = 352
 	codeInterrupted          = 11601
+	codeExhaustAtMongos      = 18526
 	labelTransient           = "TransientTransactionError"
 	labelResumable           = "ResumableChangeStreamError"
 	labelRetryableWrite      = "RetryableWriteError"

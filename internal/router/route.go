@@ -43,6 +43,8 @@ var routes = map[string]route{
 func routeOf(c *command) route {
 	r := routes[c.Name]
 	switch {
+	case c.old != nil && c.old.explained:
+		return readsAnywhere
 	case c.transaction && r != ends:
 		return once
 	case r == readsAnywhere && writesOutput(c):

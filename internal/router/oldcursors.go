@@ -1,0 +1,67 @@
+package router
+
+// oldCursor is what the router must know of a cursor whose client sends old messages: OP_KILL_CURSORS has no namespace, and the reply to an
+// OP_GET_MORE tells how many documents came before.
+type oldCursor struct {
+	namespace string
+	returned  int32
+}
+
+// unknownNamespace is that of cursors which this router did not open. A member finds a cursor by its id alone.
+const unknownNamespace = "admin.$cmd.aggregate"
+
+// openedOld notes the namespace of a cursor, and how many documents its first reply had.
+func (c *cursors) openedOld(id int64, namespace string, returned int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.places[id]; ok {
+		p.old = &oldCursor{namespace: namespace, returned: returned}
+		c.places[id] = p
+	}
+}
+
+// returned returns how many documents of a cursor came before, 0 if that is not known.
+func (c *cursors) returned(id int64) int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.places[id].old; o != nil {
+		return o.returned
+	}
+	return 0
+}
+
+// advance notes that n more documents of a cursor came.
+func (c *cursors) advance(id int64, n int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.places[id].old; o != nil {
+		o.returned += n
+	}
+}
+
+// cursorGroup are cursors with the same namespace.
+type cursorGroup struct {
+	namespace string
+	cursors   []int64
+}
+
+// byNamespace groups cursors by their namespace.
+func (c *cursors) byNamespace(ids []int64) []cursorGroup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var groups []cursorGroup
+	index := make(map[string]int)
+	for _, id := range ids {
+		namespace := unknownNamespace
+		if o := c.places[id].old; o != nil {
+			namespace = o.namespace
+		}
+		i, known := index[namespace]
+		if !known {
+			i = len(groups)
+			index[namespace], groups = i, append(groups, cursorGroup{namespace: namespace})
+		}
+		groups[i].cursors = append(groups[i].cursors, id)
+	}
+	return groups
+}
