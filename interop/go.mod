@@ -9,6 +9,7 @@ require (
 	github.com/couchbase/gocb/v2 v2.12.4
 	github.com/couchbase/gocbcore/v10 v10.9.3
 	github.com/failsafe-go/failsafe-go v0.9.8
+	github.com/globalsign/mgo v0.0.0-20181015135952-eeefdecb41b8
 	github.com/holdfast-db/holdfast v0.0.0
 	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/xdg-go/scram v1.4.0
