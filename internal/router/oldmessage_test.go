@@ -118,3 +118,12 @@ func FuzzParseCommand(f *testing.F) {
 		}
 	})
 }
+
+// A command in an OP_MSG costs what it did before there were old messages: itself, its name and its database.
+func TestACommandOfTodayAllocatesThree(t *testing.T) {
+	at, b := wire.BeginMsg(nil, 1, 0, 0)
+	b = wire.EndMessage(append(b, raw(t, `{"find": "c", "filter": {}, "$db": "app"}`)...), at)
+	if n := testing.AllocsPerRun(100, func() { _, _ = parseCommand(b) }); n > 3 {
+		t.Errorf("%v allocations", n)
+	}
+}

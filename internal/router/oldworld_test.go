@@ -134,6 +134,29 @@ func TestAnOldCursor(t *testing.T) {
 	})
 }
 
+// A batch has at most 16 MiB: the buffer of a large reply is not the one that old messages need.
+func TestALargeOldReply(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const size, n = 1 << 20, 20
+		var all []any
+		for i := range n {
+			all = append(all, bson.D{{Key: "_id", Value: i}, {Key: "s", Value: make([]byte, size)}})
+		}
+		if _, err := w.collection().InsertMany(w.Context(), all); err != nil {
+			w.Fatal(err)
+		}
+		c := w.connectOld()
+		first := c.find(0, bson.D{})
+		if first.Cursor == 0 || first.Count == 0 || int(first.Count)*size > len(first.Documents) {
+			w.Fatalf("cursor %d, %d documents in %d bytes", first.Cursor, first.Count, len(first.Documents))
+		}
+		c.want(c.more(first.Cursor, 0), capable, false, first.Count, n-first.Count)
+		if reply := c.run(bson.D{{Key: "find", Value: "c"}}); len(reply) < len(first.Documents) {
+			w.Errorf("a reply of %d bytes to a command", len(reply))
+		}
+	})
+}
+
 func TestAnOldCursorIsKilled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.fill(100)
