@@ -16,6 +16,7 @@ type client struct {
 	conn    net.Conn
 	id      int64
 	in      reader
+	parser  parser
 	ctx     context.Context //nolint:containedctx // that of its operations: it ends with the connection
 	end     context.CancelFunc
 	lost    *refusal // of an old write without a reply, which the client does not know yet
@@ -42,11 +43,13 @@ func (c *client) serve() {
 		if err != nil {
 			return
 		}
-		q, err := parseCommand(message)
+		q, err := c.parser.parse(message)
 		if err != nil {
 			return // as a server does
 		}
-		if err := c.deal(q); err != nil {
+		err = c.deal(q)
+		c.parser.forget()
+		if err != nil {
 			return
 		}
 	}

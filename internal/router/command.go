@@ -25,19 +25,6 @@ type command struct {
 	cursor         int64 // of a getMore
 }
 
-// parseCommand reads a client's message.
-func parseCommand(message []byte) (*command, error) {
-	if h, err := wire.ParseHeader(message); err == nil && h.OpCode != wire.OpMsg {
-		return parseOld(message)
-	}
-	m, err := wire.ParseClientMessage(message)
-	if err != nil {
-		return nil, err
-	}
-	c := &command{ClientMessage: m}
-	return c, c.readFields()
-}
-
 // readFields reads the fields that matter to the router.
 func (c *command) readFields() error {
 	it := wire.Elements(c.Body)

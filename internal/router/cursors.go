@@ -52,6 +52,21 @@ func (c *cursors) opened(id int64, address string, stream bool, now time.Time) {
 	c.places[id] = place{address: address, used: now, stream: stream}
 }
 
+// used notes that n more documents of a cursor came.
+func (c *cursors) used(id int64, n int32, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, known := c.places[id]
+	if !known {
+		return
+	}
+	if p.old != nil {
+		p.old.returned += n
+	}
+	p.used = now
+	c.places[id] = p
+}
+
 // sweepLocked forgets the cursors that nobody has used for a long time; all of them if there are too many.
 func (c *cursors) sweepLocked(now time.Time) {
 	c.swept = now

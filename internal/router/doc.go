@@ -3,7 +3,7 @@
 // # The life of one command
 //
 // A client's connection has one goroutine, which deals with one message after the other (client.go). It reads a message (reader.go), which
-// becomes a command: its name, its database, and what the router must know of its fields (command.go). An old driver's OP_QUERY,
+// becomes a command: its name, its database, and what the router must know of its fields (parser.go, command.go). An old driver's OP_QUERY,
 // OP_GET_MORE or OP_KILL_CURSORS becomes the same (oldmessage.go), and gets an OP_REPLY (oldreply.go). What a mongos answers itself is answered (local.go, hello.go). For any other command route.go finds in a table of names, and in
 // the fields, what it may meet: whether it reads, whether it may be sent twice, whether it goes where its read preference says.
 //

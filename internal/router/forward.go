@@ -32,6 +32,7 @@ type forwarded struct {
 	body   []byte  // of a large reply
 	failed bool    // the reply has writeErrors or a writeConcernError
 	cursor int64
+	stream bool // the cursor is that of a change stream
 
 	namespace string // of the cursor, if the client sends old messages
 }
@@ -121,7 +122,7 @@ var errInReply = errors.New("the reply has the error of a write")
 
 // Accept implements [operation.Command].
 func (f *forwarded) Accept(reply *operation.Reply) error {
-	f.cursor = cursorOf(reply.Cursor)
+	f.cursor, f.stream = cursorOf(reply.Cursor)
 	f.failed = reply.WriteErrors != nil || reply.WriteConcernError != nil
 	if f.cursor != 0 && f.command.Header.OpCode != wire.OpMsg {
 		namespace := field(reply.Cursor, "ns")
@@ -139,18 +140,20 @@ func (f *forwarded) Accept(reply *operation.Reply) error {
 	return nil
 }
 
-// cursorOf returns the id of the cursor in a reply, 0 if there is none.
-func cursorOf(cursor []byte) int64 {
+// cursorOf returns the id of the cursor in a reply, 0 if there is none, and whether it is that of a change stream.
+func cursorOf(cursor []byte) (id int64, stream bool) {
 	if cursor == nil {
-		return 0
+		return 0, false
 	}
 	for it := wire.Elements(cursor); it.Next(); {
-		if string(it.Key) == "id" {
-			id, _ := it.Int64()
-			return id
+		switch string(it.Key) {
+		case "id":
+			id, _ = it.Int64()
+		case "postBatchResumeToken":
+			stream = true
 		}
 	}
-	return 0
+	return id, stream
 }
 
 // sendReply sends what Accept took to the client.
@@ -177,12 +180,12 @@ func (f *forwarded) noteCursor() {
 	case f.command.Name == "getMore" && f.cursor == 0:
 		cursors.closed(f.command.cursor)
 	case f.cursor != 0 && f.pin.Server() != nil:
-		cursors.opened(f.cursor, f.pin.Server().Address(), opensChangeStream(f.command), f.began)
+		cursors.opened(f.cursor, f.pin.Server().Address(), f.stream, f.began)
 		if f.namespace != "" {
 			cursors.openedOld(f.cursor, f.namespace, f.documents())
 		}
-	case f.command.old != nil && f.cursor != 0:
-		cursors.advance(f.cursor, f.documents())
+	case f.command.Name == "getMore":
+		cursors.used(f.cursor, f.documents(), f.began)
 	}
 }
 

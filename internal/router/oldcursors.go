@@ -30,15 +30,6 @@ func (c *cursors) returned(id int64) int32 {
 	return 0
 }
 
-// advance notes that n more documents of a cursor came.
-func (c *cursors) advance(id int64, n int32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if o := c.places[id].old; o != nil {
-		o.returned += n
-	}
-}
-
 // cursorGroup are cursors with the same namespace.
 type cursorGroup struct {
 	namespace string

@@ -82,7 +82,7 @@ func TestAnOldFindBecomesACommand(t *testing.T) {
 		if c.selector != "" {
 			q.Selector = raw(t, c.selector)
 		}
-		got, err := parseCommand(q.Append(nil, 1))
+		got, err := new(parser).parse(q.Append(nil, 1))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -113,12 +113,12 @@ func TestOldMessagesThatAreRefused(t *testing.T) {
 		"OP_UPDATE":                           {withOpCode(wire.OpUpdate), 352},
 		"OP_DELETE":                           {withOpCode(wire.OpDelete), 352},
 	} {
-		got, err := parseCommand(c.message)
+		got, err := new(parser).parse(c.message)
 		if err != nil || got.old == nil || got.old.refused == nil || got.old.refused.code != c.code {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if c, err := parseCommand(withOpCode(2010)); err == nil {
+	if c, err := new(parser).parse(withOpCode(2010)); err == nil {
 		t.Errorf("an unknown message: %+v", c)
 	}
 }

@@ -22,7 +22,7 @@ func TestACommandInAnOldQueryIsUnwrapped(t *testing.T) {
 		{"a preference that is wrong stays wrong", `{"$query": {"ping": 1}, "$readPreference": 5}`, `{"ping": 1, "$readPreference": 5}`},
 		{"a command with a field query", `{"count": "c", "query": {"a": 1}}`, `{"count": "c", "query": {"a": 1}}`},
 	} {
-		got, err := parseCommand(wire.AppendQuery(nil, 1, wire.SecondaryOk, "app.$cmd", raw(t, c.document)))
+		got, err := new(parser).parse(wire.AppendQuery(nil, 1, wire.SecondaryOk, "app.$cmd", raw(t, c.document)))
 		if err != nil || !same(t, got.Body, c.want) || got.Database != "app" || !got.slaveOk || got.old != nil {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
@@ -35,7 +35,7 @@ func TestAnOldGetMoreBecomesACommand(t *testing.T) {
 		3: `{"getMore": {"$numberLong": "5"}, "collection": "$cmd.listCollections", "batchSize": 3}`,
 	} {
 		g := wire.GetMore{Collection: []byte("app.$cmd.listCollections"), Return: n, Cursor: 5}
-		c, err := parseCommand(g.Append(nil, 1))
+		c, err := new(parser).parse(g.Append(nil, 1))
 		if err != nil || !same(t, c.Body, want) || c.Database != "app" || c.cursor != 5 {
 			t.Errorf("%d: %+v, %v", n, c, err)
 		}
@@ -63,7 +63,7 @@ func TestRepliesToOldMessages(t *testing.T) {
 		{"an error of a getMore", more.Append(nil, 9), `{"ok": 0, "errmsg": "x", "code": 50}`, failed, 0, []string{`{"$err": "x", "code": 50, "ok": 0.0}`}},
 		{"no such cursor", more.Append(nil, 9), `{"ok": 0, "errmsg": "x", "code": 43}`, lost, 0, nil},
 	} {
-		q, err := parseCommand(c.message)
+		q, err := new(parser).parse(c.message)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -93,7 +93,7 @@ func FuzzParseCommand(f *testing.F) {
 	documents := [][]byte{raw(f, `{"cursor": {"firstBatch": [{"a": 1}], "id": 7}, "ok": 1}`), raw(f, `{"ok": 0, "code": 43, "errmsg": "x"}`)}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
-		c, err := parseCommand(b)
+		c, err := new(parser).parse(b)
 		if err != nil {
 			return
 		}
@@ -123,7 +123,8 @@ func FuzzParseCommand(f *testing.F) {
 func TestACommandOfTodayAllocatesThree(t *testing.T) {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
 	b = wire.EndMessage(append(b, raw(t, `{"find": "c", "filter": {}, "$db": "app"}`)...), at)
-	if n := testing.AllocsPerRun(100, func() { _, _ = parseCommand(b) }); n > 3 {
+	p := new(parser)
+	if n := testing.AllocsPerRun(100, func() { _, _ = p.parse(b) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

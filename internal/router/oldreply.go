@@ -19,7 +19,8 @@ func (c *command) AppendReply(dst []byte, id int32, document []byte) []byte {
 	}
 	found := field(document, "cursor")
 	cursor := found.Document()
-	at, dst := wire.BeginReply(dst, id, c.Header.RequestID, wire.Reply{Flags: wire.AwaitCapable, Cursor: cursorOf(cursor), From: c.old.from})
+	open, _ := cursorOf(cursor)
+	at, dst := wire.BeginReply(dst, id, c.Header.RequestID, wire.Reply{Flags: wire.AwaitCapable, Cursor: open, From: c.old.from})
 	count := int32(0)
 	batch := batchOf(cursor)
 	for it := wire.Elements(batch.Array()); it.Next(); count++ {

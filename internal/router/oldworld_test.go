@@ -178,7 +178,7 @@ func TestAnOldCursorOfAnotherRouter(t *testing.T) {
 		c := w.connectOld()
 		first, second := c.find(20, bson.D{}), c.find(20, bson.D{})
 		w.router.Close()
-		r := w.start(w.config())
+		r := w.start(address, *w.config())
 		defer r.Close()
 		c = w.connectOld()
 		c.run(d("ping", 1))
@@ -267,7 +267,7 @@ func TestSlaveOkInTheBytesOfMgo(t *testing.T) {
 			tags = append(tags, mongotest.Member(i, mongotest.Tags(map[string]string{"n": strconv.Itoa(i)})))
 		}
 		w := &world{T: t, set: mongotest.RunReplicaSetT(t, 3, append(tags, mongotest.InMemory())...), network: memnet.New(memnet.Config{})}
-		w.router = w.start(w.config())
+		w.router = w.start(address, *w.config())
 		defer w.router.Close()
 		w.fill(2)
 		synctest.Wait() // the router knows each member, and each has the documents

@@ -62,7 +62,7 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 		op.Selection = &topology.Selection{
 			ReadPref: preference, LocalThreshold: c.router.localThreshold(), HeartbeatInterval: c.router.heartbeat(),
 		}
-		op.Request, f.obeys = c.reads, true
+		op.Request, f.obeys = c.reads, c.router.sessions() // a standalone gets no preference
 		if f.command.preferenceType == 0 {
 			op.ReadPreference = preference // that of slaveOk, which the command does not have
 		}

@@ -34,7 +34,7 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 	for _, s := range c.router.members() {
 		switch err := c.at(ctx, s, f); {
 		case err == nil:
-			c.router.cursors.opened(id, s.Address(), false, f.began)
+			c.router.cursors.opened(id, s.Address(), f.stream, f.began)
 			return nil
 		case isNotFound(err):
 			missing = err
