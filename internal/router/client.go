@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
@@ -60,19 +62,26 @@ func (c *client) deal(q *command) error {
 	if q.old != nil || c.lost != nil {
 		return c.dealOld(q)
 	}
+	return c.command(q)
+}
+
+// command answers one command.
+func (c *client) command(q *command) error {
+	preference, refused := preferenceOf(q)
+	if refused != nil {
+		return c.refuse(q, refused)
+	}
 	if local := locals[q.Name]; local != nil {
 		return local(c, q)
 	}
-	return c.forward(q)
+	return c.forward(q, preference)
 }
 
 // forward has a member run a command, and sends its reply to the client.
-func (c *client) forward(q *command) error {
+func (c *client) forward(q *command, preference *readpref.ReadPref) error {
 	f := newForwarded(c, q)
 	defer f.recycle()
-	if refused := c.describe(f); refused != nil {
-		return c.refuse(q, refused)
-	}
+	c.describe(f, preference)
 	if err := c.run(f); err != nil {
 		return f.fail(err)
 	}

@@ -21,25 +21,25 @@ func TestAnyRouterContinuesACursor(t *testing.T) {
 		}
 		second := w.startAt("second:27017")
 		defer second.Close()
-		first, other := w.dial(address), w.dial("second:27017")
+		first, other := w.dial(), w.dialTo("second:27017")
 		opened := func() int64 {
-			reply := first.ask(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 10}, {Key: "$readPreference", Value: d("mode", "secondary")}})
+			reply := first.run(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 10}, {Key: "$readPreference", Value: d("mode", "secondary")}})
 			id, ok := reply.Lookup("cursor", "id").AsInt64OK()
 			if !ok || id == 0 {
 				w.Fatalf("the find is answered with %v", reply)
 			}
 			return id
 		}
-		more := other.ask(bson.D{{Key: "getMore", Value: opened()}, {Key: "collection", Value: "c"}})
+		more := other.run(bson.D{{Key: "getMore", Value: opened()}, {Key: "collection", Value: "c"}})
 		if batch, _ := more.Lookup("cursor", "nextBatch").Array().Values(); len(batch) != 90 {
 			w.Errorf("getMore is answered with %v", more)
 		}
 		id := opened()
-		killed := other.ask(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{id, int64(7)}}})
+		killed := other.run(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{id, int64(7)}}})
 		if got := killed.Lookup("cursorsKilled", "0").Int64(); got != id || killed.Lookup("cursorsNotFound", "0").Int64() != 7 {
 			w.Errorf("killCursors is answered with %v", killed)
 		}
-		missing := other.ask(bson.D{{Key: "getMore", Value: int64(7)}, {Key: "collection", Value: "c"}})
+		missing := other.run(bson.D{{Key: "getMore", Value: int64(7)}, {Key: "collection", Value: "c"}})
 		if code := missing.Lookup("code").Int32(); code != 43 {
 			w.Errorf("a cursor that no member has: %v", missing)
 		}

@@ -35,11 +35,11 @@ func (w *world) failover(change func()) failover {
 	)
 	ctx, stop := context.WithCancel(w.Context())
 	for i := range clients {
-		c := w.dial(address)
+		c := w.dial()
 		all.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				s := span{began: time.Now()}
-				reply, err := c.askRaw(operation(i, n))
+				reply, err := c.try(operation(i, n))
 				s.ended = time.Now()
 				mu.Lock()
 				f.operations++

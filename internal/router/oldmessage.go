@@ -176,7 +176,7 @@ func (c *client) dealOld(q *command) error {
 	case q.Name == "getMore":
 		q.old.from = c.router.cursors.returned(q.cursor)
 	}
-	return c.forward(q)
+	return c.command(q)
 }
 
 // tellLost follows a write that was refused. A client that asks for the outcome next, by getLastError, learns it. The connection of any other
@@ -208,7 +208,7 @@ func (c *client) killOld(q *command) error {
 		if err != nil {
 			return err
 		}
-		if err := c.forward(&command{ClientMessage: m, old: q.old}); err != nil {
+		if err := c.forward(&command{ClientMessage: m, old: q.old}, nil); err != nil {
 			return err
 		}
 	}

@@ -14,13 +14,9 @@ import (
 // toPrimary selects the server that takes writes.
 var toPrimary = &topology.Selection{Write: true}
 
-// describe makes the operation of a command.
-func (c *client) describe(f *forwarded) *refusal {
+// describe makes the operation of a command, and notes in f what its attempts need.
+func (c *client) describe(f *forwarded, preference *readpref.ReadPref) {
 	q := f.command
-	preference, refused := preferenceOf(q)
-	if refused != nil {
-		return refused
-	}
 	route := routeOf(q)
 	op := &f.op
 	*op = operation.Operation{
@@ -47,7 +43,6 @@ func (c *client) describe(f *forwarded) *refusal {
 		op.WriteConcern = operation.WriteConcern{WriteConcern: writeconcern.Unacknowledged()}
 	}
 	c.place(f, route, preference)
-	return nil
 }
 
 // place decides where the operation goes.

@@ -1,6 +1,9 @@
 package router
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,8 +13,12 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// leastStaleness is the least maxStalenessSeconds (Max Staleness specification).
-const leastStaleness = 90
+const (
+	// leastStaleness is the least maxStalenessSeconds (Max Staleness specification).
+	leastStaleness = 90
+	// mostStaleness stands for all that is more: no member is so stale, and the seconds fit into a time.Duration.
+	mostStaleness = math.MaxInt32
+)
 
 var modes = map[string]readpref.Mode{
 	"primary": readpref.PrimaryMode, "primaryPreferred": readpref.PrimaryPreferredMode, "secondary": readpref.SecondaryMode,
@@ -34,13 +41,20 @@ func preferenceOf(c *command) (*readpref.ReadPref, *refusal) {
 
 // givenPreference has the fields of $readPreference.
 type givenPreference struct {
+	seen      [fieldsOfPreference]bool
 	mode      string
 	tags      []tag.Set
-	tagged    bool
 	staleness int64
-	limited   bool
-	hedged    bool
 }
+
+// The fields that $readPreference may have. Others are ignored.
+const (
+	modeField = iota
+	tagsField
+	stalenessField
+	hedgeField
+	fieldsOfPreference
+)
 
 // parsePreference validates $readPreference. Unknown fields are ignored.
 func parsePreference(document []byte) (*readpref.ReadPref, *refusal) {
@@ -56,12 +70,12 @@ func parsePreference(document []byte) (*readpref.ReadPref, *refusal) {
 	}
 	mode, known := modes[g.mode]
 	switch {
-	case g.mode == "":
+	case !g.seen[modeField]:
 		return nil, &refusal{code: codeIDLFailedToParse, name: "IDLFailedToParse", text: "$readPreference has no mode"}
 	case !known:
 		return nil, badValue("$readPreference has the mode %q, which is unknown", g.mode)
 	case mode == readpref.PrimaryMode:
-		return nil, g.primary()
+		return nil, g.checkPrimary()
 	}
 	return g.build(mode)
 }
@@ -70,22 +84,29 @@ func parsePreference(document []byte) (*readpref.ReadPref, *refusal) {
 func (g *givenPreference) take(e *wire.Element) *refusal {
 	switch string(e.Key) {
 	case "mode":
-		switch {
-		case e.Type != bson.TypeString:
+		if err := g.first(modeField, e); err != nil {
+			return err
+		}
+		if e.Type != bson.TypeString {
 			return typeMismatch("the mode in $readPreference has the BSON type %v, it must be a string", e.Type)
-		case g.mode != "":
-			return &refusal{code: codeIDLDuplicateField, name: "IDLDuplicateField", text: "$readPreference has more than one mode"}
 		}
-		if g.mode = string(e.Text()); g.mode == "" {
-			return badValue("$readPreference has an empty mode")
-		}
+		g.mode = string(e.Text())
 	case "tags":
-		return g.takeTags(e)
+		return cmp.Or(g.first(tagsField, e), g.takeTags(e))
 	case "maxStalenessSeconds":
-		return g.takeStaleness(e)
+		return cmp.Or(g.first(stalenessField, e), g.takeStaleness(e))
 	case "hedge":
-		g.hedged = true
+		return g.first(hedgeField, e)
 	}
+	return nil
+}
+
+// first notes a field, and refuses a second one of the same name.
+func (g *givenPreference) first(field int, e *wire.Element) *refusal {
+	if g.seen[field] {
+		return &refusal{code: codeIDLDuplicateField, name: "IDLDuplicateField", text: "$readPreference has the field " + string(e.Key) + " more than once"}
+	}
+	g.seen[field] = true
 	return nil
 }
 
@@ -94,7 +115,6 @@ func (g *givenPreference) takeTags(e *wire.Element) *refusal {
 	if e.Type != bson.TypeArray {
 		return typeMismatch("the tags in $readPreference have the BSON type %v, they must be an array", e.Type)
 	}
-	g.tagged = true
 	it := wire.Elements(e.Array())
 	for it.Next() {
 		if it.Type != bson.TypeEmbeddedDocument {
@@ -130,42 +150,60 @@ func tagSet(document []byte) (tag.Set, *refusal) {
 	return set, nil
 }
 
+// takeStaleness reads a whole number.
 func (g *givenPreference) takeStaleness(e *wire.Element) *refusal {
-	n, ok := e.Int64()
-	switch {
-	case e.Type == bson.TypeBoolean || e.Type == bson.TypeDateTime || !ok && e.Type != bson.TypeDouble:
-		return typeMismatch("maxStalenessSeconds in $readPreference has the BSON type %v, it must be a number", e.Type)
-	case !ok:
-		return badValue("maxStalenessSeconds in $readPreference is %v, it must be a whole number", e.Float64())
-	case n <= 0:
-		return badValue("maxStalenessSeconds in $readPreference is %d, it must be positive", n)
-	case n < leastStaleness:
-		return &refusal{code: codeMaxStalenessOutOf, name: "MaxStalenessOutOfRange", text: "maxStalenessSeconds in $readPreference must be at least 90 seconds"}
+	switch e.Type {
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble:
+	default:
+		return typeMismatch("maxStalenessSeconds in $readPreference has the BSON type %v, it must be an int, a long or a double", e.Type)
 	}
-	g.staleness, g.limited = n, true
+	n, ok := e.Int64()
+	if !ok {
+		return badValue("maxStalenessSeconds in $readPreference is %v, it must be a whole number", e.Float64())
+	}
+	g.staleness = n
 	return nil
 }
 
-// primary returns what is wrong with the fields beside the mode primary.
-func (g *givenPreference) primary() *refusal {
+// checkPrimary returns what is wrong with the fields beside the mode primary.
+func (g *givenPreference) checkPrimary() *refusal {
 	switch {
-	case g.tagged && (len(g.tags) != 1 || len(g.tags[0]) != 0):
+	case g.seen[tagsField] && (len(g.tags) != 1 || len(g.tags[0]) != 0):
 		return badValue("Only empty tags are allowed with primary read preference")
-	case g.limited:
+	case g.seen[stalenessField]:
 		return badValue("maxStalenessSeconds is not allowed with primary read preference")
-	case g.hedged:
+	case g.seen[hedgeField]:
 		return &refusal{code: codeInvalidOptions, name: "InvalidOptions", text: "hedge is not allowed with primary read preference"}
 	}
 	return nil
 }
 
+// checkStaleness returns what is wrong with maxStalenessSeconds beside another mode.
+func (g *givenPreference) checkStaleness() *refusal {
+	switch {
+	case !g.seen[stalenessField]:
+		return nil
+	case g.staleness <= 0:
+		return badValue("maxStalenessSeconds in $readPreference is %d, it must be positive", g.staleness)
+	case g.staleness < leastStaleness:
+		return &refusal{
+			code: codeMaxStalenessOutOf, name: "MaxStalenessOutOfRange",
+			text: fmt.Sprintf("maxStalenessSeconds in $readPreference is %d, it must be at least %d", g.staleness, leastStaleness),
+		}
+	}
+	return nil
+}
+
 func (g *givenPreference) build(mode readpref.Mode) (*readpref.ReadPref, *refusal) {
+	if err := g.checkStaleness(); err != nil {
+		return nil, err
+	}
 	var o []readpref.Option
-	if g.tagged {
+	if g.seen[tagsField] {
 		o = append(o, readpref.WithTagSets(g.tags...))
 	}
-	if g.limited {
-		o = append(o, readpref.WithMaxStaleness(time.Duration(g.staleness)*time.Second))
+	if g.seen[stalenessField] {
+		o = append(o, readpref.WithMaxStaleness(time.Duration(min(g.staleness, mostStaleness))*time.Second))
 	}
 	p, err := readpref.New(mode, o...)
 	if err != nil {
