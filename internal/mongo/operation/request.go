@@ -60,9 +60,6 @@ func (r *Runner) NewRequest() *Request {
 	return q
 }
 
-// NewReadsRequest begins a request that keeps no connection between its operations. Nobody need end it.
-func (r *Runner) NewReadsRequest() *Request { return &Request{runner: r, readsOnly: true} }
-
 // End ends the request, after the operation that uses its connection. Operations that begin later are not in a request.
 // It may be called more than once.
 func (q *Request) End() {
@@ -78,7 +75,7 @@ func (q *Request) End() {
 func (q *Request) target(ctx context.Context, want *topology.Selection, failed []string) (cluster.Target, error) {
 	c := q.runner.cfg.Cluster
 	snapshot := c.Snapshot()
-	if t, ok := q.pinned(snapshot, want.ReadPref, failed); ok {
+	if t, ok := q.pinned(snapshot, want, failed); ok {
 		return t, nil
 	}
 	selection := *want
@@ -111,11 +108,12 @@ func NoMember(err error) bool {
 func (e noMemberError) HasErrorLabel(label string) bool { return label == labelNetworkError }
 
 // pinned returns the pinned member if the pin is still valid, and removes an invalid pin.
-func (q *Request) pinned(snapshot *cluster.Snapshot, rp *readpref.ReadPref, failed []string) (cluster.Target, bool) {
+func (q *Request) pinned(snapshot *cluster.Snapshot, want *topology.Selection, failed []string) (cluster.Target, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	d := snapshot.Description.Server(q.pin.address)
-	if d == nil || !q.pin.valid(snapshot.Description, d, rp) || slices.Contains(failed, d.Address) {
+	if d == nil || !q.pin.valid(snapshot.Description, d, want.ReadPref) || slices.Contains(failed, d.Address) ||
+		q.readsOnly && outlived(snapshot.Description, d, want) {
 		q.pin = memberPin{}
 		return cluster.Target{}, false
 	}

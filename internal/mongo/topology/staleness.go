@@ -65,6 +65,15 @@ func freshEnough(candidates []*Server, d *Description, s *Selection) []*Server {
 	return kept
 }
 
+// TooStale reports whether a server is a secondary that is staler than the read preference permits.
+func (s *Selection) TooStale(d *Description, server *Server) bool {
+	if s.ReadPref == nil {
+		return false
+	}
+	one := [...]*Server{server}
+	return len(freshEnough(one[:], d, s)) == 0
+}
+
 // freshest returns the primary, else the secondary with the latest write, else nil.
 func freshest(d *Description) *Server {
 	var latest *Server
