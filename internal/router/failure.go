@@ -67,7 +67,7 @@ func (f *forwarded) withoutReply(err error, retried bool) *refusal {
 		return e
 	case errors.Is(err, errMaxTime), errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout):
 		e.code, e.name = codeMaxTimeMSExpired, "MaxTimeMSExpired"
-	case errors.Is(err, cluster.ErrSelectionTimeout), operation.NoMember(err):
+	case errors.Is(err, cluster.ErrSelectionTimeout), operation.NoMember(err) && !retried: // after a failed attempt its error counts
 		e.code, e.name = codeFailedToSatisfy, "FailedToSatisfyReadPreference"
 	case errors.As(err, &selection):
 		if selection.Err != nil && !errors.Is(err, cluster.ErrPoolClosed) {

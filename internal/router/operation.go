@@ -61,6 +61,8 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 		if f.command.preferenceType == 0 {
 			op.ReadPreference = preference // that of slaveOk, which the command does not have
 		}
+	case route == readsAnywhere && c.reads != nil:
+		c.reads.Unpin() // a read of the primary has another preference; it waits as without a request
 	}
 	op.Pin = &f.pin
 }
