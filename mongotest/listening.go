@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/base/testserver"
 )
@@ -46,7 +47,7 @@ func (s *listening) listen(rs *Deployment, i int) (addr string, err error) {
 func (s *listening) bind(rs *Deployment, i int) (string, error) {
 	c := &rs.config
 	if n := rs.network; n != nil {
-		l, err := n.Listen(s.virtualAddr(rs))
+		l, err := n.ListenFar(s.virtualAddr(rs), c.latencyOf(i))
 		if err != nil {
 			return "", err
 		}
@@ -69,6 +70,14 @@ func (s *listening) bind(rs *Deployment, i int) (string, error) {
 		return named(addr, l), nil
 	}
 	return l.Addr().String(), nil
+}
+
+// latencyOf returns how much longer than others bytes travel to the i-th server, which may be a member.
+func (c *config) latencyOf(i int) time.Duration {
+	if i >= len(c.initial) {
+		return 0
+	}
+	return c.initial[i].latency
 }
 
 // named returns an address with the port that its listener got.

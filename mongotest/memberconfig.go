@@ -15,7 +15,8 @@ type MemberOption func(*memberSetup)
 // memberSetup is what a member begins with.
 type memberSetup struct {
 	setconfig.Member
-	lag time.Duration
+	lag     time.Duration
+	latency time.Duration
 }
 
 // Member sets what the set's configuration says of its i-th member, counted from 0. Without it a member has data, one vote
@@ -63,6 +64,10 @@ func SecondaryDelay(d time.Duration) MemberOption { return func(s *memberSetup) 
 // Lag sets how long after a write a member fetches it, beside the set's ReplicationDelay, as a slow network would. It is no
 // part of the configuration; [Deployment.SetLag] changes it.
 func Lag(d time.Duration) MemberOption { return func(s *memberSetup) { s.lag = d } }
+
+// MemberLatency sets how much longer than [Latency] says bytes travel between a member and its clients, in each direction. It needs the
+// option InMemory, and is no part of the configuration.
+func MemberLatency(d time.Duration) MemberOption { return func(s *memberSetup) { s.latency = d } }
 
 // Spare makes a server that the set's configuration does not name at first. A replSetReconfig can add it.
 func Spare() MemberOption { return func(s *memberSetup) { s.Removed = true } }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -26,6 +27,7 @@ func TestMemberOptionsThatBreakARule(t *testing.T) {
 		"Member(2): Cannot set tags on arbiters":                         {of(2, mongotest.Arbiter(), mongotest.Tags(map[string]string{"dc": "a"}))},
 		"Member(2): Arbiter priority must be 0; found 5":                 {of(2, mongotest.Arbiter(), mongotest.Priority(5))},
 		"Member(2): Lag must not be negative":                            {of(2, mongotest.Lag(-1))},
+		"Member(2): MemberLatency must not be negative":                  {of(2, mongotest.MemberLatency(-1))},
 		"at least one non-arbiter member with priority > 0":              {priority(0, 0), priority(1, 0), priority(2, 0)},
 		"every set has the mode majority":                                {mongotest.WriteConcernMode("majority", map[string]int{"dc": 1})},
 		"WriteConcernMode: the name is empty":                            {mongotest.WriteConcernMode("", map[string]int{"dc": 1})},
@@ -42,6 +44,9 @@ func TestMemberOptionsThatBreakARule(t *testing.T) {
 	}
 	if _, err := mongotest.RunReplicaSet(8); err == nil || !strings.Contains(err.Error(), "contains 8 voting members, but must be at least 1 and no more") {
 		t.Errorf("with eight members the error is %v", err)
+	}
+	if _, err := mongotest.RunReplicaSet(3, of(1, mongotest.MemberLatency(1))); err == nil || !strings.Contains(err.Error(), "Member(1): MemberLatency needs InMemory") {
+		t.Errorf("a latency on TCP: %v", err)
 	}
 	if _, err := mongotest.RunStandalone(priority(0, 2)); err == nil || !strings.Contains(err.Error(), "Member(0): there is no such member of a set") {
 		t.Errorf("the error of a standalone is %v", err)
@@ -149,4 +154,19 @@ func TestADelayedMemberStaysBehind(t *testing.T) {
 			pass(time.Minute + time.Second)
 		}
 	}, mongotest.Member(2, mongotest.Priority(0), mongotest.SecondaryDelay(time.Minute)))
+}
+
+// The latency of a member is added to that of the whole network, in each direction.
+func TestTheLatencyOfAMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Latency(time.Second, time.Second), mongotest.Member(1, mongotest.MemberLatency(2*time.Second)))
+		for member, want := range []time.Duration{2 * time.Second, 6 * time.Second, 2 * time.Second} {
+			c := dial(t, rs, member)
+			began := time.Now()
+			c.ok(`{"hello": 1, "$db": "admin"}`)
+			if took := time.Since(began); took != want {
+				t.Errorf("member %d answers after %v, want %v", member, took, want)
+			}
+		}
+	})
 }

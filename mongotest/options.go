@@ -168,8 +168,13 @@ func (c *config) setUpMembers() error {
 		if err := s.Check(); err != nil {
 			return fmt.Errorf("mongotest: Member(%d): %s", i, err.Message)
 		}
-		if s.lag < 0 {
+		switch {
+		case s.lag < 0:
 			return fmt.Errorf("mongotest: Member(%d): Lag must not be negative; found %v", i, s.lag)
+		case s.latency < 0:
+			return fmt.Errorf("mongotest: Member(%d): MemberLatency must not be negative; found %v", i, s.latency)
+		case s.latency > 0 && !c.inMemory:
+			return fmt.Errorf("mongotest: Member(%d): MemberLatency needs InMemory", i)
 		}
 		list[i] = s.Member
 	}

@@ -4,11 +4,13 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Listener accepts the connections that are dialled to its address. A dial does not wait for Accept.
 type Listener struct {
 	address Addr
+	farther time.Duration // see ListenFar
 
 	mu       sync.Mutex
 	cond     sync.Cond

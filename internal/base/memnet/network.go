@@ -43,7 +43,10 @@ func New(c Config) *Network {
 }
 
 // Listen returns a listener at an address, "host:port". The error matches syscall.EADDRINUSE if there is one already.
-func (n *Network) Listen(address string) (*Listener, error) {
+func (n *Network) Listen(address string) (*Listener, error) { return n.ListenFar(address, 0) }
+
+// ListenFar is Listen for a server that is farther away than others: dials to it take, and bytes in each direction need, that much longer.
+func (n *Network) ListenFar(address string, farther time.Duration) (*Listener, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, failed("listen", networkName, address, err)
 	}
@@ -53,6 +56,7 @@ func (n *Network) Listen(address string) (*Listener, error) {
 		return nil, failed("listen", networkName, address, syscall.EADDRINUSE)
 	}
 	l := newListener(Addr(address))
+	l.farther = farther
 	n.listeners[address] = l
 	return l, nil
 }
@@ -67,10 +71,10 @@ func (n *Network) DialContext(ctx context.Context, network, address string) (net
 	if l == nil {
 		return nil, failed("dial", network, address, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true})
 	}
-	if err := pause.For(ctx, n.latency()); err != nil {
+	if err := pause.For(ctx, n.latency()+l.farther); err != nil {
 		return nil, failed("dial", network, address, err)
 	}
-	client, server := n.connect(l.address)
+	client, server := n.connect(l)
 	if !l.offer(server) {
 		return nil, failed("dial", network, address, syscall.ECONNREFUSED)
 	}
@@ -81,13 +85,17 @@ func (n *Network) DialContext(ctx context.Context, network, address string) (net
 // [Conn.Processed] nor dropped by closing its end.
 func (n *Network) Unprocessed() int64 { return n.unprocessed.Load() }
 
-// connect returns the two ends of a new connection, the dialled one first.
-func (n *Network) connect(address Addr) (client, server *Conn) {
+// connect returns the two ends of a new connection to a listener, the dialled one first.
+func (n *Network) connect(l *Listener) (client, server *Conn) {
 	n.mu.Lock()
 	n.dialled++
 	port := 1024 + n.dialled%(1<<16-1024)
 	n.mu.Unlock()
-	client, server = newPair(Addr(fmt.Sprintf("client:%d", port)), address, n.latency)
+	latency := n.latency
+	if l.farther > 0 {
+		latency = func() time.Duration { return n.latency() + l.farther }
+	}
+	client, server = newPair(Addr(fmt.Sprintf("client:%d", port)), l.address, latency)
 	server.in.unprocessed = &n.unprocessed
 	return client, server
 }

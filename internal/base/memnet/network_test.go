@@ -184,6 +184,35 @@ func TestLatencyIsThatOfTheConfigurationAndBytesKeepTheirOrder(t *testing.T) {
 	})
 }
 
+// What ListenFar adds is added to the dial, and to the bytes of both directions.
+func TestAListenerThatIsFarAway(t *testing.T) {
+	for _, c := range []struct{ all, farther time.Duration }{{0, 3 * time.Second}, {time.Second, 3 * time.Second}, {time.Second, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := New(Config{MinLatency: c.all, MaxLatency: c.all})
+			l, err := n.ListenFar("far:1", c.farther)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			client, err := n.DialContext(t.Context(), "tcp", "far:1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.Write([]byte("a"))
+			io.ReadFull(server, make([]byte, 1))
+			server.Write([]byte("b"))
+			io.ReadFull(client, make([]byte, 1))
+			if took := time.Since(began); took != 3*(c.all+c.farther) {
+				t.Errorf("%v and %v farther: a dial and a round trip took %v", c.all, c.farther, took)
+			}
+		})
+	}
+}
+
 func TestAnAbortLosesWhatHasNotArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connected(t, New(Config{MinLatency: time.Second, MaxLatency: time.Second}))
