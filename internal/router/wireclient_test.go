@@ -30,15 +30,24 @@ func (w *world) dialTo(address string) *wireClient {
 	return &wireClient{w: w, conn: conn}
 }
 
-// run sends a command, with the elements that follow it, and returns the reply.
-func (c *wireClient) run(command bson.D, more ...bson.E) bson.Raw {
+// send sends a command, with the elements that follow it.
+func (c *wireClient) send(command bson.D, more ...bson.E) {
 	c.w.Helper()
 	command = append(append(bson.D{}, command...), more...)
 	document, err := bson.Marshal(append(command, bson.E{Key: "$db", Value: "app"}))
 	if err != nil {
 		c.w.Fatal(err)
 	}
-	reply, err := c.try(document)
+	if err := c.write(document); err != nil {
+		c.w.Fatal(err)
+	}
+}
+
+// run sends a command and returns the reply.
+func (c *wireClient) run(command bson.D, more ...bson.E) bson.Raw {
+	c.w.Helper()
+	c.send(command, more...)
+	reply, err := c.receive()
 	if err != nil {
 		c.w.Fatal(err)
 	}
@@ -46,12 +55,21 @@ func (c *wireClient) run(command bson.D, more ...bson.E) bson.Raw {
 }
 
 // try sends the document of a command. The reply is valid until the next one is read.
-func (c *wireClient) try(document []byte) (reply bson.Raw, err error) {
-	c.sent++
-	at, b := wire.BeginMsg(nil, c.sent, 0, 0)
-	if _, err := c.conn.Write(wire.EndMessage(append(b, document...), at)); err != nil {
+func (c *wireClient) try(document []byte) (bson.Raw, error) {
+	if err := c.write(document); err != nil {
 		return nil, err
 	}
+	return c.receive()
+}
+
+func (c *wireClient) write(document []byte) error {
+	c.sent++
+	at, b := wire.BeginMsg(nil, c.sent, 0, 0)
+	_, err := c.conn.Write(wire.EndMessage(append(b, document...), at))
+	return err
+}
+
+func (c *wireClient) receive() (reply bson.Raw, err error) {
 	if c.buf, err = wire.ReadMessage(c.conn, c.buf, wire.MaxMessageLength); err != nil {
 		return nil, err
 	}
