@@ -21,7 +21,7 @@ type forwarded struct {
 	op      operation.Operation
 
 	ownSession bool         // the session and the number of the write are the router's
-	obeys      bool         // the read preference goes with the command
+	obeys      bool         // the read preference goes with the command as it came
 	searches   bool         // it goes to the member of a cursor
 	entered    bool         // it counts among those that wait
 	enter      func() error // waits, made once

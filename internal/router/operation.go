@@ -33,7 +33,7 @@ func (c *client) describe(f *forwarded, preference *readpref.ReadPref) {
 	case writesOne:
 		if q.numbered {
 			op.Idempotency = retry.Idempotent
-		} else if c.router.sessions() {
+		} else if !c.router.single() {
 			op.Session, f.ownSession = nil, true
 		}
 	case reads, readsAnywhere:
@@ -57,14 +57,21 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 		op.Selection = &topology.Selection{
 			ReadPref: preference, LocalThreshold: c.router.localThreshold(), HeartbeatInterval: c.router.heartbeat(),
 		}
-		op.Request, f.obeys = c.reads, c.router.sessions() // a standalone gets no preference
-		if f.command.preferenceType == 0 {
-			op.ReadPreference = preference // that of slaveOk, which the command does not have
-		}
+		op.Request = c.reads
+		c.sendPreference(op, f, preference)
 	case route == readsAnywhere && c.reads != nil:
 		c.reads.Unpin() // a read of the primary has another preference; it waits as without a request
 	}
 	op.Pin = &f.pin
+}
+
+// sendPreference has the read preference sent with the command: as it came, unless it came as the slaveOk bit only, or a direct connection behind the
+// router has a rule of its own for it.
+func (c *client) sendPreference(op *operation.Operation, f *forwarded, preference *readpref.ReadPref) {
+	f.obeys = f.command.preferenceType != 0 && !c.router.single()
+	if !f.obeys {
+		op.ReadPreference = preference
+	}
 }
 
 func (r *Router) localThreshold() time.Duration {
@@ -75,7 +82,7 @@ func (r *Router) heartbeat() time.Duration {
 	return valueOr(r.cfg.Upstream.HeartbeatInterval, defaultHeartbeat)
 }
 
-// sessions reports whether writes can have the number of a retryable write: not at a standalone.
-func (r *Router) sessions() bool {
-	return r.runner.Cluster().Snapshot().Description.Type != topology.Single
+// single reports whether the router is in front of one server, by a direct connection.
+func (r *Router) single() bool {
+	return r.runner.Cluster().Snapshot().Description.Type == topology.Single
 }
