@@ -1,10 +1,12 @@
 package router_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
@@ -168,10 +170,48 @@ func TestAReadThatWaits(t *testing.T) {
 				began := time.Now()
 				o := client.outcomeOf(find, c.preference...)
 				took := time.Since(began)
+				if c.preference == nil && c.code != 0 && !strings.Contains(o.Text, "No replica set primary available for query with ReadPreference PRIMARY") {
+					w.Errorf("the text is %s", o.Text)
+				}
 				if o.Code != c.code || took < c.takes || c.takes == 0 && took != 0 || c.code != 0 && took > c.takes {
 					w.Errorf("after %v: %+v", took, o)
 				}
 			}, c.change...)
 		})
+	}
+}
+
+// Before it has looked at all members for the first time, the router cannot know that none matches.
+func TestBeforeTheFirstDiscoveryAReadWaits(t *testing.T) {
+	inSet(t, 3, nil, func(w *world) {
+		w.router.Close()
+		for _, hello := range []string{"hello", "isMaster"} {
+			defer w.set.Use(hello, mongotest.Always(mongotest.Fault{Delay: 3 * time.Second}))()
+		}
+		r := w.start(&router.Config{Upstream: options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())})
+		defer r.Close()
+		began := time.Now()
+		w.dial().must(find, preferring("secondary"))
+		if took := time.Since(began); took < 3*time.Second {
+			w.Errorf("the read took %v", took)
+		}
+	})
+}
+
+func TestWithoutRetryReadsNothingIsTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault mongotest.Fault
+		code  int32
+	}{
+		"a socket error":         {loseRequest, 6},
+		"another retryable code": {errorReply(89), 89},
+	} {
+		inSet(t, 3, nil, func(w *world) {
+			client := w.dial()
+			w.script("find", c.fault)
+			if o := client.outcomeOf(find, preferring("nearest")); o.Code != c.code || len(w.answered("find")) != 1 {
+				w.Errorf("%s: the members %v, then %+v", name, w.answered("find"), o)
+			}
+		}, func(c *router.Config) { c.Upstream.SetRetryReads(false) })
 	}
 }
