@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -24,11 +23,6 @@ import (
 type oldClient struct {
 	*world
 	conn net.Conn
-}
-
-// config is that of a router in front of the set.
-func (w *world) config() *router.Config {
-	return &router.Config{Upstream: options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())}
 }
 
 func (w *world) connectOld() *oldClient {
@@ -178,7 +172,7 @@ func TestAnOldCursorOfAnotherRouter(t *testing.T) {
 		c := w.connectOld()
 		first, second := c.find(20, bson.D{}), c.find(20, bson.D{})
 		w.router.Close()
-		r := w.start(address, *w.config())
+		r := w.start(address, router.Config{Upstream: w.upstream()})
 		defer r.Close()
 		c = w.connectOld()
 		c.run(d("ping", 1))
@@ -267,7 +261,7 @@ func TestSlaveOkInTheBytesOfMgo(t *testing.T) {
 			tags = append(tags, mongotest.Member(i, mongotest.Tags(map[string]string{"n": strconv.Itoa(i)})))
 		}
 		w := &world{T: t, set: mongotest.RunReplicaSetT(t, 3, append(tags, mongotest.InMemory())...), network: memnet.New(memnet.Config{})}
-		w.router = w.start(address, *w.config())
+		w.router = w.start(address, router.Config{Upstream: w.upstream()})
 		defer w.router.Close()
 		w.fill(2)
 		synctest.Wait() // the router knows each member, and each has the documents

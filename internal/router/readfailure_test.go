@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
@@ -188,7 +187,7 @@ func TestBeforeTheFirstDiscoveryAReadWaits(t *testing.T) {
 		for _, hello := range []string{"hello", "isMaster"} {
 			defer w.set.Use(hello, mongotest.Always(mongotest.Fault{Delay: 3 * time.Second}))()
 		}
-		r := w.start(&router.Config{Upstream: options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())})
+		r := w.start(address, router.Config{Upstream: w.upstream()})
 		defer r.Close()
 		began := time.Now()
 		w.dial().must(find, preferring("secondary"))
