@@ -47,7 +47,8 @@ func serveRouter(upstream string) error {
 }
 
 // front serves on a free port, which it prints. Its input has a word on each line, whose answer it prints: of cpu the microseconds of CPU
-// time that it has taken, of memory the bytes of heap and stacks that are in use. At the end of the input it ends.
+// time that it has taken, of memory the bytes of heap and stacks that are in use, of allocations their number. At the end of the input it
+// ends.
 func front(f interface{ Serve(l net.Listener) error }) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,6 +70,10 @@ func front(f interface{ Serve(l net.Listener) error }) error {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 			fmt.Println(m.HeapInuse + m.StackInuse)
+		case "allocations":
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			fmt.Println(m.Mallocs)
 		}
 	}
 	return nil

@@ -156,3 +156,16 @@ func TestFigureOfAnIdleClient(t *testing.T) {
 		t.Errorf("an idle client costs %.1f KiB, over 8", kib)
 	}
 }
+
+func TestTheAllocationsOfAForwardedFind(t *testing.T) {
+	const n = 3000
+	router := start(t, "router", startCanned(t).Plain)
+	finds(t, router.conns[0], n)
+	before := router.ask(t, "allocations")
+	finds(t, router.conns[0], n)
+	each := float64(router.ask(t, "allocations")-before) / n
+	t.Logf("%.2f allocations", each)
+	if each > 2 {
+		t.Errorf("a forwarded find allocates %.2f times, over 2", each)
+	}
+}
