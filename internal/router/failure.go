@@ -56,11 +56,19 @@ func attempts(err error) int {
 	return 1
 }
 
+// mayHaveApplied reports whether an attempt may have changed something.
+func mayHaveApplied(err error) bool {
+	var history *retry.Error
+	return errors.As(err, &history) && history.MayHaveApplied()
+}
+
 // withoutReply returns what the client is told when no member has answered.
 func (f *forwarded) withoutReply(err error, retried bool) *refusal {
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
 	var selection *cluster.SelectionError
 	switch {
+	case f.op.Kind == operation.Write && mayHaveApplied(err) && !errors.Is(err, errMaxTime):
+		// Whatever it waited for then: no error that says that nothing was done.
 	case errors.Is(err, errTooMany):
 		e.code, e.name = codeAdmissionQueueFull, "AdmissionQueueOverflow"
 		e.labels = []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed}
