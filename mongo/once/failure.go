@@ -19,6 +19,10 @@ var (
 	recovering = []int{11600, 11602, 13436, 189, 91}
 )
 
+// unanswered are the codes with which a mongos says that it got no reply from a member, which may have done the write: HostUnreachable,
+// HostNotFound, NetworkTimeout, SocketException, ExceededTimeLimit.
+var unanswered = []int{6, 7, 89, 9001, 262}
+
 // errNoAnswer is the error of a write whose write concern is w: 0.
 var errNoAnswer = errors.New("the write concern is unacknowledged, so nobody knows whether the write was applied")
 
@@ -53,6 +57,8 @@ func failureOf(ctx context.Context, err error) retry.Failure {
 		f.Reason, f.Unsettled = mongoreason.NotWritablePrimary, isConcern(err)
 	case hasCode(err, recovering):
 		f.Reason, f.Unsettled = mongoreason.NodeRecovering, isConcern(err)
+	case hasCode(err, unanswered):
+		f.Unsettled = true // and not repeated: the mongos has waited for another member already
 	}
 	return f
 }

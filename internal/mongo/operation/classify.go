@@ -117,7 +117,7 @@ func (r *run) commandFailed(s *cluster.Server, conn *cluster.Conn) retry.Failure
 		f.Reason = reasonOf(r.reply.Code)
 	case r.op.Kind == Write:
 		f.Reason, add = r.writeReason(conn, r.reply.Code)
-		f.Unsettled = r.op.Several && !r.transactional && r.reply.gaveUp()
+		f.Unsettled = !r.transactional && r.op.ends == endsNothing && (r.op.Several && r.reply.gaveUp() || r.reply.unanswered(conn.Description))
 	}
 	f.Err = r.commandError(&r.reply, add, nil)
 	return f

@@ -112,6 +112,20 @@ func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 	}
 }
 
+// unanswered reports whether a mongos says that it has had no reply of a member: the member may have done the command, or may do it later. The
+// codes are those of a network between them that fails, and of a mongos that waits no longer.
+func (r *Reply) unanswered(s *topology.Server) bool {
+	if s.Type != topology.Mongos {
+		return false
+	}
+	switch r.Code {
+	case 6, 7, 89, 9001, 50, 262, 11600: // HostUnreachable, HostNotFound, NetworkTimeout, SocketException, MaxTimeMSExpired, ExceededTimeLimit,
+		// InterruptedAtShutdown
+		return !hasLabel(r.Labels, labelNoWritesPerformed)
+	}
+	return false
+}
+
 func (r *Reply) noTransactionNumbers() bool {
 	return noTransactionNumbers(int(r.Code), string(r.Message))
 }
