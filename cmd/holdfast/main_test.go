@@ -44,6 +44,8 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"topology --uri mongodb://a --uri mongodb://b", "--uri: the flag is there twice; it has one value\nTry: holdfast topology --help"},
 		{"check --timeout 1s --json --timeout=2s", "--timeout: the flag is there twice"},
 		{"prove --lag 5ms --uri mongodb://localhost", "--lag excludes --uri"},
+		{"prove --router --uri mongodb://localhost", "--router excludes --uri"},
+		{"prove --backend couchbase --router", "--router is for --backend mongodb"},
 		{"prove --backend couchbase --lag 5ms", "--lag is for --backend mongodb"},
 		{"prove --schedule --uri mongodb://localhost", "--schedule excludes --uri"},
 		{"prove --schedule --check", "--schedule excludes --check and --html"},

@@ -23,6 +23,7 @@ type proveCommand struct {
 	W         string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration  time.Duration `default:"40s" help:"Upper limit for each cell's load."`
 	URI       string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
+	Router    bool          `help:"MongoDB: a router stands between the clients and each replica set. The failures are done behind it, and some more (request-lost-before, reply-lost-before, delayed-request-before) before it. Nothing is explored."`
 	Strategy  []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
 	Failure   []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
 	Lag       time.Duration `default:"15ms" help:"MongoDB: the replication lag of the embedded secondaries. With a long one a cell may need a longer --duration."`
@@ -85,12 +86,16 @@ func (c *proveCommand) verdict(report *prove.Report) error {
 }
 
 // onlyMongoDB are the flags of MongoDB's experiment that Couchbase's does not have.
-var onlyMongoDB = []string{"w", "uri", "rollbacks", "lag", "no-explore"}
+var onlyMongoDB = []string{"w", "uri", "router", "rollbacks", "lag", "no-explore"}
 
 // embedded returns the experiment of the backend, with embedded servers.
 func (c *proveCommand) embedded(s *session) (m prove.Matrix, err error) {
 	if c.Backend != couchbaseBackend {
-		m = prove.Matrix{Settings: prove.MongoDB.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
+		m = prove.Matrix{Dial: prove.Default(), Deployment: prove.TCP()}
+		if c.Router {
+			m.Deployment = prove.Routed{Embedded: prove.TCP()}
+		}
+		m.Settings = m.Deployment.Backend().DefaultSettings()
 		m.Settings.W, m.Settings.ReplicationDelay = c.W, c.Lag
 		return m, nil
 	}
@@ -132,6 +137,8 @@ func (c *proveCommand) contradiction(s *session) error {
 		return errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
 	case lag && c.Lag >= c.Duration && c.Duration > 0:
 		return fmt.Errorf("--lag is %v; it must be less than --duration, which is %v", c.Lag, c.Duration)
+	case c.URI != "" && c.Router:
+		return errors.New("--router excludes --uri: it stands in front of embedded servers")
 	case c.URI != "" && lag:
 		return errors.New("--lag excludes --uri: it is for embedded secondaries")
 	case c.Schedule && c.URI != "":
@@ -192,8 +199,11 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 // printFigures prints the lines for docs/FIGURES.md.
 func printFigures(w io.Writer, report *prove.Report) error {
 	name := "prove-matrix"
-	if report.Backend == prove.Couchbase {
+	switch report.Backend {
+	case prove.Couchbase:
 		name = "prove-cb-matrix"
+	case prove.Router:
+		name = "router-prove"
 	}
 	text := fmt.Sprintf("figure %s-s %.1f\nfigure %s-as-expected %d\n",
 		name, report.Took.Seconds(), name, len(report.Results)-len(report.Unexpected())-len(report.Disturbed()))

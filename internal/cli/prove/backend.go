@@ -13,7 +13,9 @@ type Backend struct {
 	rollbacks []Failure
 	// expected has the verdict of each strategy and kind of fault. If there is no entry, it is "right".
 	expected map[string]map[FaultKind]Expectation
-	settings Settings
+	// expectedBefore is the same for the failures of the leg before a router.
+	expectedBefore map[string]map[FaultKind]Expectation
+	settings       Settings
 	// document returns the name of an operation's document. At most perDocument operations share one.
 	document    func(id OpID, writers int) string
 	perDocument int
@@ -21,6 +23,8 @@ type Backend struct {
 	classify func(*Counts, fate) Flaw
 	// wasteRule means that the rule of the resilience article limits messages, tries and time.
 	wasteRule bool
+	// refusedAgain means that a message which a member refused because its state had changed is worth another one.
+	refusedAgain bool
 	// legend explains the report's table, and describe returns its lines about the settings that only this backend has.
 	legend   []string
 	describe func(Settings) (load, times string)

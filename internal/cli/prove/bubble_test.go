@@ -75,7 +75,13 @@ func figureSettings(seed int) Settings {
 // overSeeds runs a trial for each seed, several at the same time, and returns the results in the order of the seeds.
 func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result {
 	t.Helper()
-	results := make([]Result, seeds())
+	return overFirst(t, seeds(), name, trialOf)
+}
+
+// overFirst is overSeeds for the first seeds, whatever the number of this run is.
+func overFirst(t *testing.T, seeds int, name string, trialOf func(seed int) trial) []Result {
+	t.Helper()
+	results := make([]Result, seeds)
 	t.Run(name, func(t *testing.T) {
 		for i := range results {
 			t.Run(fmt.Sprintf("seed %d", i+1), func(t *testing.T) {

@@ -31,11 +31,12 @@ func (r *Report) Conclusion() string {
 	return strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 }
 
-// verdictOf returns the union of a strategy's verdicts, without those of failures that have a write concern of their own.
+// verdictOf returns the union of a strategy's verdicts, without those of failures that have a write concern of their own, or that are done
+// before a router.
 // shown is false if there is none.
 func (r *Report) verdictOf(strategy int) (v Verdict, shown bool) {
 	for f, failure := range r.Failures {
-		if c := r.at(strategy, f); failure.W == "" && c.shown() {
+		if c := r.at(strategy, f); failure.W == "" && !failure.before && c.shown() {
 			v |= c.Verdict
 			shown = true
 		}

@@ -3,8 +3,12 @@ package prove
 // expect returns the expectation for a cell.
 func (b *Backend) expect(s Strategy, f Failure, w string) Expectation {
 	var e Expectation
+	table := b.expected
+	if f.before {
+		table = b.expectedBefore
+	}
 	for _, kind := range f.faults {
-		k := b.expected[s.Name][kind]
+		k := table[s.Name][kind]
 		if w == One {
 			k = withOne(s, kind, k)
 		}

@@ -8,6 +8,8 @@ type Failure struct {
 	W string
 	// faults are the kinds of faults in a plan.
 	faults []FaultKind
+	// before means that they are done to the messages between the clients and a router.
+	before bool
 }
 
 // FaultKind is one kind of fault.

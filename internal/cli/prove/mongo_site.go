@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,15 +35,16 @@ type mongoServers interface {
 // mongoSite is the site of one cell: servers, and the clients of the driver under test.
 type mongoSite struct {
 	mongoServers
-	dial   Dial
-	client Target // of writers
+	dial    Dial
+	client  Target // of writers
+	audited Target // of the audit
 }
 
 func newMongoSite(s mongoServers, c *cell) *mongoSite {
 	t := s.target()
 	t.Database, t.Collection = Database, c.name()
 	t.RetryWrites, t.W, t.Timing = c.strategy.RetryWrites, c.settings.W, c.settings.Timing
-	return &mongoSite{mongoServers: s, dial: c.dial, client: t}
+	return &mongoSite{mongoServers: s, dial: c.dial, client: t, audited: t}
 }
 
 func (m *mongoSite) connect() (session, error) { return m.dial(m.client) }
@@ -114,6 +116,7 @@ func mongoEntry(e *mongotest.Entry) entry {
 	return entry{
 		id: messageID{e.ConnID, e.RequestID}, place: e.Seq, key: e.Key, applied: e.Applied, lost: e.RolledBack, requestLost: e.RequestLost,
 		replyLost: e.ReplyLost, troubled: !e.Answered || failed, failed: failed,
+		changed: slices.Contains(stateChanges, int(e.ErrorCode)) || slices.Contains(stateChanges, int(e.WriteConcernErrorCode)),
 		failure: mongoFailure(e), server: e.Member, at: e.Time, repeated: e.Deduplicated,
 	}
 }
@@ -130,7 +133,7 @@ func mongoFailure(e *mongotest.Entry) string {
 
 // read reads all documents with a client that does not retry.
 func (m *mongoSite) read(ctx context.Context, _ []string) ([]tally, error) {
-	t := m.client
+	t := m.audited
 	t.RetryWrites = false
 	client, err := m.dial(t)
 	if err != nil {

@@ -84,6 +84,7 @@ type entry struct {
 	// troubled means that the message was not answered, or with an error.
 	troubled bool
 	failed   bool   // it was answered with an error
+	changed  bool   // that error is one of a change of the member's state
 	failure  string // that error, in words
 	server   int    // the member or the node
 	at       time.Time

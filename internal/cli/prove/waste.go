@@ -61,13 +61,15 @@ func (c *cell) messagesAllowed(r record, step Step, journal map[messageID]entry)
 }
 
 // unanswered returns the number of the step's messages that got no answer, by the servers' journal. Each is worth another one: beside the fault
-// that the injector made, a machine under load may break a connection.
+// that the injector made, a machine under load may break a connection. Behind a router so is each that a member refused because it is no
+// primary.
 func (c *cell) unanswered(r record, step Step, journal map[messageID]entry) (n int) {
 	if len(journal) == 0 {
 		return 0
 	}
 	for _, id := range c.injector.seen[part{r.id, step}] {
-		if e, found := journal[id]; !found || e.troubled && !e.failed {
+		e, found := journal[id]
+		if !found || e.troubled && !e.failed || e.changed && c.backend.refusedAgain {
 			n++
 		}
 	}

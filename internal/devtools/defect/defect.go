@@ -1,4 +1,4 @@
-// Package defect names deliberate defects of the clients, of the test servers and of the counting experiment. Negative controls
+// Package defect names deliberate defects of the clients, of the router, of the test servers and of the counting experiment. Negative controls
 // switch them on: an experiment that does not notice them shows nothing.
 //
 // The product has none of them and does not import this package. The command mutation writes an overlay of it in which each defect
@@ -11,7 +11,7 @@ import "sync/atomic"
 // Name is a defect.
 type Name int
 
-// The defects: of mongotest's servers, of the client of MongoDB, of couchbasetest's nodes, of the client of Couchbase, and of the counting experiment.
+// The defects: of mongotest's servers, of the client of MongoDB, of the router, of couchbasetest's nodes, of the client of Couchbase, and of the counting experiment.
 const (
 	// NoDeduplication makes the server execute a retried statement again instead of answering from its session's record.
 	NoDeduplication Name = iota
@@ -28,6 +28,11 @@ const (
 	NewTxnNumberOnRetry
 	// LowerWriteConcernOnRetry makes each retry of a write ask for the acknowledgement of one member only.
 	LowerWriteConcernOnRetry
+
+	// MultiUpdateRetried makes the router send an update of several documents again, which has no transaction number.
+	MultiUpdateRetried
+	// StateChangeLetThrough makes the router pass the error of a member whose state has changed on to its client as it is.
+	StateChangeLetThrough
 
 	// NotMyVBucketAfterApply makes a node refuse each tenth write as one for another node, after it has applied it.
 	NotMyVBucketAfterApply

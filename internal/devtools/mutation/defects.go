@@ -106,6 +106,20 @@ func (m *Member) keepLocked(undone []*store.Entry) {
 `,
 	},
 	{
+		"internal/router/operation.go",
+		"		op.Retryable = !f.unacknowledged()\n",
+		`		op.Retryable = !f.unacknowledged()
+		if changesMany(q) && defect.On(defect.MultiUpdateRetried) {
+			op.Idempotency = retry.Idempotent
+		}
+`,
+	},
+	{
+		"internal/router/failure.go",
+		"	return topology.IsNotPrimary(code, \"\", true) ||",
+		"	return !defect.On(defect.StateChangeLetThrough) && topology.IsNotPrimary(code, \"\", true) || !defect.On(defect.StateChangeLetThrough) &&",
+	},
+	{
 		"couchbasetest/exec.go",
 		"	return x.command.run(x)\n",
 		`	reply := x.command.run(x)
