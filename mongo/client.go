@@ -45,6 +45,7 @@ type scope struct {
 
 func init() {
 	unwrap.Runner = func(client any) *operation.Runner { return client.(*Client).runner }
+	unwrap.Connect = func(config any, o *options.ClientOptions) (any, error) { return config.(Config).connect(o) }
 }
 
 const defaultHeartbeat = 10 * time.Second

@@ -32,12 +32,16 @@ const (
 // It calls no listener of servers, of the topology or of heartbeats on the caller's goroutine, so a listener may wait for what the caller does
 // later. The page docs/CLIENT.md of the repository has all rules of listeners.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	o := options.MergeClientOptions(opts...)
+	return Config{}.connect(options.MergeClientOptions(opts...))
+}
+
+// connect starts a client with options that have a connection string already, or hosts.
+func (cfg Config) connect(o *options.ClientOptions) (*Client, error) {
 	srv, err := srvOf(o)
 	if err != nil {
 		return nil, err
 	}
-	return connect(Config{}, o, srv)
+	return connect(cfg, o, srv)
 }
 
 // connect starts a client. srv are the SRV records from which the hosts came, nil if there are none.

@@ -16,6 +16,7 @@ import (
 type client struct {
 	router  *Router
 	conn    net.Conn
+	socket  net.Conn // below conn, without its TLS
 	id      int64
 	in      reader
 	parser  parser
@@ -27,8 +28,8 @@ type client struct {
 }
 
 func newClient(r *Router, conn net.Conn, id int64) *client {
-	c := &client{router: r, conn: conn, id: id}
-	c.in.from = conn
+	c := &client{router: r, conn: r.secured(conn), socket: conn, id: id}
+	c.in.from = c.conn
 	c.ctx, c.end = context.WithCancel(r.ctx)
 	if !r.cfg.PinOperation {
 		c.reads = r.runner.NewReadsRequest()
@@ -40,6 +41,9 @@ func newClient(r *Router, conn net.Conn, id int64) *client {
 func (c *client) serve() {
 	defer c.conn.Close()
 	defer c.end()
+	if !c.shakeHands() {
+		return
+	}
 	for {
 		message, err := c.in.next(maxMessageBytes)
 		if err != nil {
@@ -97,10 +101,13 @@ func (c *client) run(f *forwarded) error {
 		defer cancel()
 	}
 	defer f.stopWaiting()
-	if f.searched() {
-		return c.search(ctx, f)
-	}
-	return c.router.runner.Run(ctx, &f.op)
+	ctx = c.trace(ctx, f)
+	return f.op.Traced.Run(func() error {
+		if f.searched() {
+			return c.search(ctx, f)
+		}
+		return c.router.runner.Run(ctx, &f.op)
+	})
 }
 
 // errMaxTime is the cause of the end of an operation at the maxTimeMS of its command.

@@ -1,11 +1,15 @@
 package router
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // The defaults of Config.
@@ -14,6 +18,7 @@ const (
 	defaultQuiesce        = 15 * time.Second
 	defaultMostWaiting    = 1000
 	defaultWaitingBytes   = 64 << 20
+	defaultMostClients    = 65_536 // maxIncomingConnections of a mongos
 	defaultLocalThreshold = 15 * time.Millisecond
 	defaultHeartbeat      = 10 * time.Second
 	// defaultMaxConnecting is twice that of a client: all who waited for a new primary need connections to it at the same time.
@@ -34,6 +39,18 @@ type Config struct {
 	// PinOperation means that each operation selects its member anew. Otherwise the reads of one connection go to one member, as long as
 	// their read preference is the same.
 	PinOperation bool
+
+	// MostClients is how many clients may be connected at the same time. Default: 65,536. One too many is disconnected before an answer, as a
+	// mongos does at its maxIncomingConnections: of all refusals only this one leaves a driver's other connections alone.
+	MostClients int
+	// TLS is for the connections of clients, but for those over a Unix socket. Nil means none. TLS 1.2 is the least version.
+	TLS *tls.Config
+
+	// Tracer is told of the operations at the members, and of the connections to them. Nil means that nobody is.
+	Tracer *telemetry.Tracer
+	// Refused, if it is set, is told of each client that is disconnected because it is one too many, or because its TLS handshake failed. It
+	// must be safe for concurrent use, and return soon.
+	Refused func(from net.Addr, reason string)
 }
 
 // complete checks the configuration and fills in the defaults. The error names the field and the rule.
@@ -45,7 +62,11 @@ func (c *Config) complete() error {
 		name  string
 		value int64
 	}{
-		{"Window", int64(c.Window)}, {"MostWaiting", int64(c.MostWaiting)}, {"WaitingBytes", c.WaitingBytes}, {"Quiesce", int64(c.Quiesce)},
+		{"Window", int64(c.Window)},
+		{"MostWaiting", int64(c.MostWaiting)},
+		{"WaitingBytes", c.WaitingBytes},
+		{"Quiesce", int64(c.Quiesce)},
+		{"MostClients", int64(c.MostClients)},
 	} {
 		if f.value < 0 {
 			return fmt.Errorf("router: %s is %d; it must not be negative", f.name, f.value)
@@ -55,6 +76,14 @@ func (c *Config) complete() error {
 	setDefault(&c.MostWaiting, defaultMostWaiting)
 	setDefault(&c.WaitingBytes, defaultWaitingBytes)
 	setDefault(&c.Quiesce, defaultQuiesce)
+	setDefault(&c.MostClients, defaultMostClients)
+	if c.TLS != nil {
+		c.TLS = c.TLS.Clone()
+		c.TLS.MinVersion = max(c.TLS.MinVersion, tls.VersionTLS12)
+	}
+	if c.Refused == nil {
+		c.Refused = func(net.Addr, string) {}
+	}
 	return c.checkUpstream()
 }
 

@@ -27,9 +27,17 @@ func (c *client) ok(q *command, elements []byte) error {
 	return c.answer(q, wire.EndDocument(wire.AppendDouble(append(b, elements...), "ok", 1), at))
 }
 
+// isDBGrid answers as a mongos does. The document at the end tells a router from a mongos: `holdfast topology` and `check` read it.
 func (c *client) isDBGrid(q *command) error {
 	b := wire.AppendInt32(nil, "isdbgrid", 1)
-	return c.ok(q, wire.AppendString(b, "hostname", c.conn.LocalAddr().String()))
+	b = wire.AppendString(b, "hostname", c.conn.LocalAddr().String())
+	_, ready := c.router.Ready()
+	at, b := wire.BeginEmbedded(b, "holdfastRouter")
+	b = wire.AppendBool(b, "ready", ready)
+	if name := c.router.runner.Cluster().Snapshot().Description.SetName; name != "" {
+		b = wire.AppendString(b, "setName", name)
+	}
+	return c.ok(q, wire.EndDocument(b, at))
 }
 
 func (c *client) whatsMyURI(q *command) error {

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -56,10 +57,11 @@ func New(cfg Config) (*Router, error) {
 	if o.MinPoolSize == nil {
 		o.SetMinPoolSize(defaultMinPool)
 	}
-	upstream, err := mongo.Connect(&o)
+	opened, err := unwrap.Connect(mongo.Config{Tracer: cfg.Tracer}, &o)
 	if err != nil {
 		return nil, err
 	}
+	upstream := opened.(*mongo.Client)
 	r := &Router{
 		cfg: cfg, upstream: upstream, runner: unwrap.Runner(upstream), process: bson.NewObjectID(),
 		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
@@ -108,8 +110,13 @@ func temporary(err error) bool {
 func (r *Router) begin(conn net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	switch {
+	case r.closed:
 		_ = conn.Close()
+		return
+	case len(r.clients) >= r.cfg.MostClients:
+		_ = conn.Close()
+		r.cfg.Refused(conn.RemoteAddr(), fmt.Sprintf("one too many: at most %d may be connected", r.cfg.MostClients))
 		return
 	}
 	r.lastID++
@@ -133,7 +140,7 @@ func (r *Router) Close() {
 		_ = l.Close()
 	}
 	for c := range r.clients {
-		_ = c.conn.Close()
+		_ = c.socket.Close()
 	}
 	r.mu.Unlock()
 	r.serving.Wait()

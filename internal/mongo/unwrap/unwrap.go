@@ -1,7 +1,15 @@
 // Package unwrap lets this module reach the layers below a client of package mongo, whose fields are not exported.
 package unwrap
 
-import "github.com/holdfast-db/holdfast/internal/mongo/operation"
+import (
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+)
 
 // Runner returns the runner of a *mongo.Client. Package mongo sets it.
 var Runner func(client any) *operation.Runner
+
+// Connect is mongo.Connect with a mongo.Config: mongo.Open does not take options that have a connection string already. It returns a
+// *mongo.Client. Package mongo sets it.
+var Connect func(config any, o *options.ClientOptions) (client any, err error)
