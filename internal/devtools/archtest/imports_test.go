@@ -73,7 +73,7 @@ var levels = []level{
 	{"what explores every fault", []string{"internal/explore/couchbasefault", "internal/explore/mongofault"}},
 	{"what explores every fault", []string{"explore", "explore/couchbase"}},
 
-	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/rules", "internal/cli/timeline", "internal/cli/webpage"}},
+	{"what the command line is made of", []string{"internal/cli/mockcontrol", "internal/cli/paint", "internal/cli/prometheustext", "internal/cli/rules", "internal/cli/timeline", "internal/cli/webpage"}},
 	{"what the command line is made of", []string{"internal/cli/inspect", "internal/cli/prove"}},
 	{"what the command line is made of", []string{"internal/cli/explorereport", "internal/cli/report"}},
 	{"the command line", []string{"cmd/holdfast"}},
