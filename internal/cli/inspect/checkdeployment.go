@@ -15,11 +15,25 @@ func (c *judge) deployment() {
 	case f.Options.Direct != nil && *f.Options.Direct && !c.hasRole("mongos"):
 		c.add(idDirect, Problem, "", "directConnection=true: the client sees one member only")
 	case c.hasRole("mongos"):
-		n := len(f.View.Members)
-		c.add(idMongos, levelIf(n < 2, Warning), "", "the client knows %s", counted(n, "mongos"))
-		c.shards()
+		c.mongos()
 	case f.View.Kind != "LoadBalanced":
 		c.seeds()
+	}
+}
+
+// mongos checks the mongos, which may be routers in front of a replica set, or of a standalone.
+func (c *judge) mongos() {
+	noun, r := "mongos", c.facts.View.Router
+	if r != nil {
+		noun = "router"
+	}
+	n := len(c.facts.View.Members)
+	c.add(idMongos, levelIf(n < 2, Warning), "", "the client knows %s", counted(n, noun))
+	switch {
+	case r == nil:
+		c.shards()
+	case r.SetName == "" && r.Ready:
+		c.add(idStandalone, Problem, "", "behind the router is a standalone server")
 	}
 }
 

@@ -134,7 +134,7 @@ func (c *chooser) why() string {
 	case c.d.Type == topology.Single || c.d.Type == topology.LoadBalanced:
 		return "it is the only server"
 	case c.d.Type == topology.Sharded:
-		return c.window("mongos") + "; the mongos applies the read preference in each shard"
+		return c.window("mongos") + "; the mongos applies the read preference to the members behind it"
 	}
 	mode := c.full.ReadPref.Mode()
 	if c.chosen[0].Type == topology.RSPrimary && len(c.chosen) == 1 {

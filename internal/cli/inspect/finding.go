@@ -95,9 +95,9 @@ var Definitions = []Definition{
 		"Bring enough members back: a majority of the voting members elects a primary.",
 	},
 	{
-		idMongos, "how many mongos the client knows",
-		"The death of the only mongos stops all operations.",
-		"Run a second mongos, and name both in the connection string.",
+		idMongos, "how many mongos, or routers, the client knows",
+		"The death of the only one stops all operations.",
+		"Run a second one, and name both in the connection string.",
 	},
 	{
 		idShards, "the list of the shards",

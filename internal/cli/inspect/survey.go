@@ -46,7 +46,11 @@ func Survey(ctx context.Context, uri string, o SurveyOptions) (*Facts, error) {
 	f.Concern, f.ConcernErr = s.concern(ctx, w.client)
 	switch d.Type {
 	case topology.Sharded:
-		s.shards(ctx, w, f)
+		if r := f.View.Router; r == nil {
+			s.shards(ctx, w, f)
+		} else if r.SetName != "" {
+			f.Sets = []SetFacts{s.routedSet(ctx, w, r)}
+		}
 	case topology.ReplicaSetWithPrimary, topology.ReplicaSetNoPrimary:
 		f.Sets = []SetFacts{s.set(ctx, w, d)}
 	case topology.Single, topology.LoadBalanced, topology.UnknownTopology:

@@ -17,6 +17,9 @@ func topologyText(v *View) string {
 	if v.SetName != "" {
 		set += " " + v.SetName
 	}
+	if r := v.Router; r != nil {
+		return "a router" + r.behind()
+	}
 	switch v.Kind {
 	case "ReplicaSetWithPrimary":
 		return set + ", with a primary"
@@ -30,6 +33,19 @@ func topologyText(v *View) string {
 		return "behind a load balancer"
 	}
 	return "not known yet"
+}
+
+// behind says in words what is behind a router.
+func (r *Router) behind() string {
+	switch {
+	case r.SetName != "" && r.Ready:
+		return " in front of replica set " + r.SetName + ", with a primary"
+	case r.SetName != "":
+		return " in front of replica set " + r.SetName + ", without a primary"
+	case r.Ready:
+		return " in front of a standalone server"
+	}
+	return ", which does not know its members yet"
 }
 
 // WriteText writes the view for a terminal with this number of columns.

@@ -17,6 +17,7 @@ type View struct {
 	SetName string    `json:"set_name,omitempty"`
 	Members []Member  `json:"members"` // by address
 	Choices []Choice  `json:"choices"` // one for each read preference mode
+	Router  *Router   `json:"router,omitempty"`
 }
 
 // Member is a server of a deployment.
@@ -45,6 +46,7 @@ func (w *Watcher) View() *View {
 		v.Members = append(v.Members, w.member(s))
 	}
 	slices.SortFunc(v.Members, func(a, b Member) int { return strings.Compare(a.Address, b.Address) })
+	v.Router = w.router.Load()
 	v.Choices = choices(d, w.options)
 	return v
 }

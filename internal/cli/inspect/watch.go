@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -21,6 +22,7 @@ import (
 type Watcher struct {
 	client  *mongo.Client
 	options *options.ClientOptions
+	router  atomic.Pointer[Router] // nil if there is none
 
 	mu          sync.Mutex
 	description event.TopologyDescription
@@ -132,11 +134,12 @@ func (w *Watcher) succeeded(e *event.ServerHeartbeatSucceededEvent) {
 // Changed receives an element when something may have changed since the last one.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Ready waits until each server was checked. If none of them answers, it returns an *UnreachableError at once, or when ctx ends.
+// Ready waits until each server was checked, and knows then whether the mongos are routers. If none of them answers, it returns an *UnreachableError at once, or when ctx ends.
 func (w *Watcher) Ready(ctx context.Context) error {
 	for {
 		d := w.snapshot()
 		if d != nil && !d.Discovering() {
+			w.lookForRouter(ctx, d)
 			return w.usable(d)
 		}
 		select {
