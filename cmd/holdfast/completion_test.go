@@ -25,7 +25,7 @@ func completions(t *testing.T, words ...string) (values []string) {
 }
 
 func TestCandidates(t *testing.T) {
-	commands := []string{"prove", "explore", "topology", "check", "sweep", "mock", "completion", "version"}
+	commands := []string{"prove", "explore", "topology", "check", "sweep", "router", "mock", "completion", "version"}
 	for _, c := range []struct {
 		name  string
 		words []string

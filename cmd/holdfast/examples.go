@@ -44,6 +44,10 @@ var examplesOf = map[string][]commandExample{
 		{"The verdict for one case", "holdfast explain insertOne --error 10107 --server replica-set"},
 		{"The same about Couchbase", "holdfast explain --backend couchbase get --error KV_TEMPORARY_FAILURE"},
 	},
+	"router": {
+		{"In front of a set; clients connect to the address that it prints", "holdfast router --upstream mongodb://127.0.0.1:27017/?replicaSet=rs0 --listen 127.0.0.1:0"},
+		{"With health, readiness and metrics", "holdfast router --upstream mongodb://127.0.0.1:27017/ --listen 127.0.0.1:0 --admin 127.0.0.1:0"},
+	},
 	"mock": {
 		{"A replica set of three members on free ports, until Ctrl-C", "holdfast mock"},
 		{"A sharded cluster with two mongos", "holdfast mock --mongos 2"},

@@ -33,6 +33,7 @@ func TestEachCommandHasExamplesAtTheEndOfItsHelp(t *testing.T) {
 
 // endless are the beginnings of the examples that run until an interrupt, with the text after which the test interrupts them.
 var endless = map[string]string{
+	"holdfast router":                   "Waiting for clients",
 	"holdfast mock":                     "Waiting for connections",
 	"holdfast mock --backend couchbase": `couchbase://`,
 	"holdfast topology --uri mongodb://127.0.0.1:27017/ --follow": "Where a read goes",

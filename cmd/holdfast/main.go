@@ -1,6 +1,6 @@
 // Command holdfast shows which retry strategies lose operations of a replicated database, which apply them twice, and which are
 // right (prove); finds the failure that breaks a program (explore); shows and checks a MongoDB deployment (topology, check); finishes
-// pending updates (sweep); and runs servers for tests (mock).
+// pending updates (sweep); routes the clients of any driver to a replica set (router); and runs servers for tests (mock).
 package main
 
 import (
@@ -69,6 +69,7 @@ type cli struct {
 	Check      checkCommand      `cmd:"" help:"Check whether a MongoDB deployment and a connection string are set up so that operations survive."`
 	Sweep      sweepCommand      `cmd:"" help:"Finish the updates of mongo/once that programs have left pending."`
 	Explain    explainCommand    `cmd:"" help:"Print the rules of retries, the verdict for one operation and error, or the attempts of an error's text in words."`
+	Router     routerCommand     `cmd:"" help:"Run a router in front of a MongoDB replica set: clients in any language see a mongos, and no failover."`
 	Mock       mockServers       `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Version    versionCommand    `cmd:"" help:"Print the version; holdfast --version does the same."`
@@ -79,6 +80,7 @@ type session struct {
 	ctx            context.Context //nolint:containedctx // kong passes one value to the commands
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	args           []string // the command line
 	given          []*kong.Flag
 	ineffective    []string // flags that were given and have no effect
 }
@@ -163,7 +165,7 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 		fmt.Fprintf(s.stderr, "holdfast: %s\nTry: %s --help\n", withoutSecrets(usageText(err)), helpName(parser.Model.Name, err))
 		return exitUsage
 	}
-	s.given = flagsGiven(parsed.Path)
+	s.args, s.given = args, flagsGiven(parsed.Path)
 	s.ineffective = ineffectiveGiven(parsed.Path)
 	if command != nil {
 		return exitCode(command(), s.stderr)
@@ -220,6 +222,8 @@ database "holdfast_prove" there.
 
 "holdfast topology" and "holdfast check" look at your MongoDB deployment, and change nothing. "holdfast sweep" finishes the updates of
 mongo/once there.
+
+"holdfast router" runs in front of your MongoDB replica set until it is interrupted: clients connect to it as to a mongos.
 
 "holdfast mock" runs a server for tests until it is interrupted. Nothing is stored. It accepts mongod's own flags. Under
 the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod. With --backend couchbase it

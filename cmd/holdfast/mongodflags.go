@@ -2,10 +2,8 @@ package main
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -129,29 +127,14 @@ func (f *mongodFlags) frontTLS() (*frontTLS, error) {
 	if !f.speaksTLS() {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(f.TLSCertificateFile, f.TLSCertificateFile)
+	config, err := serverTLS(fileFlag{"--tlsCertificateKeyFile", f.TLSCertificateFile}, fileFlag{"--tlsCAFile", f.TLSClientCAFile})
 	if err != nil {
-		return nil, fmt.Errorf("--tlsCertificateKeyFile: %w", err)
+		return nil, err
 	}
-	t := &frontTLS{
-		config:   &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-		required: f.TLSMode == "requireTLS",
+	if f.TLSClientCAFile != "" && f.TLSNoClientCert {
+		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	if f.TLSClientCAFile == "" {
-		return t, nil
-	}
-	text, err := os.ReadFile(f.TLSClientCAFile)
-	if err != nil {
-		return nil, fmt.Errorf("--tlsCAFile: %w", err)
-	}
-	t.config.ClientCAs, t.config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-	if f.TLSNoClientCert {
-		t.config.ClientAuth = tls.VerifyClientCertIfGiven
-	}
-	if !t.config.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--tlsCAFile: there is no certificate in %s", f.TLSClientCAFile)
-	}
-	return t, nil
+	return &frontTLS{config: config, required: f.TLSMode == "requireTLS"}, nil
 }
 
 // options returns the options of the flags, and the parameters that the servers do not know.
