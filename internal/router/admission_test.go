@@ -7,11 +7,13 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +45,9 @@ func (r *refusals) text() string {
 // the connections that it has. One that leaves makes room.
 func TestAClientTooManyIsDisconnected(t *testing.T) {
 	var refused refusals
+	var own atomic.Pointer[router.Router]
 	inWorld(t, func(w *world) {
+		own.Store(w.router)
 		first, second := w.dial().conn, w.dial().conn
 		synctest.Wait()
 		if n := w.router.Clients(); n != 2 || refused.text() != "" {
@@ -54,7 +58,7 @@ func TestAClientTooManyIsDisconnected(t *testing.T) {
 			w.Errorf("the third client read %d bytes, %v", n, err)
 		}
 		synctest.Wait()
-		if want := "one too many: at most 2 may be connected"; refused.text() != want {
+		if want := "one too many: at most 2 may be connected, of 2"; refused.text() != want {
 			w.Errorf("refused: %q, want %q", refused.text(), want)
 		}
 		_ = first.Close()
@@ -65,7 +69,12 @@ func TestAClientTooManyIsDisconnected(t *testing.T) {
 			w.Errorf("%d clients after one has left and one has come", n)
 		}
 		_ = second.Close()
-	}, func(c *router.Config) { c.MostClients, c.Refused = 2, refused.add })
+	}, func(c *router.Config) {
+		c.MostClients = 2
+		c.Refused = func(from net.Addr, reason string) {
+			refused.add(from, fmt.Sprintf("%s, of %d", reason, own.Load().Clients())) // it may call the router
+		}
+	})
 }
 
 // identity is a certificate that is its own authority.

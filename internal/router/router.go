@@ -106,28 +106,40 @@ func temporary(err error) bool {
 	return errors.As(err, &e) && e.Temporary() //nolint:staticcheck // that is what package net says of too many files
 }
 
-// begin serves a client on a goroutine of its own.
+// begin serves a client on a goroutine of its own, if there is a place for it.
 func (r *Router) begin(conn net.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.closed:
+	c, refused := r.admit(conn)
+	if c == nil {
 		_ = conn.Close()
-		return
-	case len(r.clients) >= r.cfg.MostClients:
-		_ = conn.Close()
-		r.cfg.Refused(conn.RemoteAddr(), fmt.Sprintf("one too many: at most %d may be connected", r.cfg.MostClients))
+		if refused != "" {
+			r.cfg.Refused(conn.RemoteAddr(), refused)
+		}
 		return
 	}
-	r.lastID++
-	c := newClient(r, conn, r.lastID)
-	r.clients[c] = struct{}{}
-	r.serving.Go(func() {
+	go func() { // admit has counted it among those that are served
+		defer r.serving.Done()
 		c.serve()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.clients, c)
-	})
+	}()
+}
+
+// admit notes a client. It returns nil if there is no place for it, and the reason if the router has not ended.
+func (r *Router) admit(conn net.Conn) (c *client, refused string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return nil, ""
+	case len(r.clients) >= r.cfg.MostClients:
+		return nil, fmt.Sprintf("one too many: at most %d may be connected", r.cfg.MostClients)
+	}
+	r.lastID++
+	c = newClient(r, conn, r.lastID)
+	r.clients[c] = struct{}{}
+	r.serving.Add(1)
+	return c, ""
 }
 
 // Close ends all connections, the operations that run, and the client of the members.
