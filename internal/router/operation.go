@@ -36,7 +36,7 @@ func (c *client) describe(f *forwarded, preference *readpref.ReadPref) {
 		} else if !c.router.single() {
 			op.Session, f.ownSession = nil, true
 		}
-	case reads, readsAnywhere:
+	case reads, readsAnywhere, leaves:
 		op.Kind, op.Idempotency = operation.Read, retry.ReadOnly
 	}
 	if q.Unanswered() {
@@ -53,10 +53,10 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 		op.Kind, op.Idempotency, op.Retryable = operation.Read, retry.ReadOnly, false // only one member has the cursor
 		f.searches = true
 		return
+	case route == leaves:
+		op.Selection = c.router.selection(readpref.PrimaryPreferred())
 	case route == readsAnywhere && preference != nil && preference.Mode() != readpref.PrimaryMode:
-		op.Selection = &topology.Selection{
-			ReadPref: preference, LocalThreshold: c.router.localThreshold(), HeartbeatInterval: c.router.heartbeat(),
-		}
+		op.Selection = c.router.selection(preference)
 		op.Request = c.reads
 		c.sendPreference(op, f, preference)
 	case route == readsAnywhere && c.reads != nil:
@@ -72,6 +72,10 @@ func (c *client) sendPreference(op *operation.Operation, f *forwarded, preferenc
 	if !f.obeys {
 		op.ReadPreference = preference
 	}
+}
+
+func (r *Router) selection(preference *readpref.ReadPref) *topology.Selection {
+	return &topology.Selection{ReadPref: preference, LocalThreshold: r.localThreshold(), HeartbeatInterval: r.heartbeat()}
 }
 
 func (r *Router) localThreshold() time.Duration {

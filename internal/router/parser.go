@@ -68,7 +68,7 @@ func nameOf(key []byte) string {
 }
 
 // names are those of the commands that the router knows: of the two tables, and others that drivers send.
-var names = namesOf(routes, "getMore", "killCursors", "endSessions")
+var names = namesOf(routes, "getMore", "killCursors")
 
 func namesOf(routes map[string]route, others ...string) map[string]string {
 	all := make(map[string]string)

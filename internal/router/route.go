@@ -20,6 +20,8 @@ const (
 	writesOne
 	// ends: it ends a transaction. A server answers it again as it did before.
 	ends
+	// leaves: it ends sessions, as a client does when it leaves. It goes to the primary if there is one, else to a secondary.
+	leaves
 )
 
 // routes has the commands that are not sent once only. Those that read anywhere are the list of the read preferences document of 2014,
@@ -37,6 +39,8 @@ var routes = map[string]route{
 	"insert": writesOne, "update": writesOne, "delete": writesOne, "findAndModify": writesOne, "findandmodify": writesOne, "bulkWrite": writesOne,
 
 	"commitTransaction": ends, "abortTransaction": ends,
+
+	"endSessions": leaves,
 }
 
 // routeOf returns the route of a command.
