@@ -2,6 +2,7 @@ package languages
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -26,22 +27,33 @@ func TestInstall(t *testing.T) {
 
 // TestScenario plays the scenario with each client and looks, from the server's side, whether what it was about happened.
 func TestScenario(t *testing.T) {
+	var passed atomic.Int64
+	t.Cleanup(func() { fmt.Printf("figure router-drivers %d\n", passed.Load()) })
 	for _, c := range clients() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.prepare(t)
 			t.Run("all steps", c.allSteps)
 			t.Run("a write that is applied twice is noticed", c.appliedTwice)
+			t.Run("through a router", c.throughRouter(false, &passed))
+			t.Run("through a router, load-balanced", c.throughRouter(true, &passed))
 		})
 	}
 }
 
 func (c *client) allSteps(t *testing.T) {
 	set := newSet(t)
+	c.follow(t, set, credentials(set), c.crashAt(), func(v verifier) { v.sameDriver(v.w.drivers(), c.driver) })
+}
+
+// follow plays the scenario, with a crash of the primary at a command, and looks whether what it was about happened. See checks what
+// the driver said of itself.
+func (c *client) follow(t *testing.T, set *mongotest.Deployment, uri, crashAt string, see func(verifier)) {
+	t.Helper()
 	w := watch(set)
-	killOnce(set, c.crashAt())
+	killOnce(set, crashAt)
 	term := set.Term()
-	stdout, stderr, err := c.play(t, credentials(set))
+	stdout, stderr, err := c.play(t, uri)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, stdout, stderr)
 	}
@@ -49,12 +61,12 @@ func (c *client) allSteps(t *testing.T) {
 		t.Errorf("it printed %q, want %q", stdout, want)
 	}
 	v := verifier{t, set, w}
-	v.driver(c.driver)
+	see(v)
 	v.documents()
 	v.commands()
 	v.reading()
 	v.lostReply()
-	v.failOvers(term, c.crashAt())
+	v.failOvers(term, crashAt)
 }
 
 // appliedTwice is the control: if the retry of the update whose reply is lost is applied too, the program fails at the step that looks.
@@ -85,9 +97,10 @@ const user, password = "clerk", "fox & hounds"
 
 func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
 	t.Helper()
-	return mongotest.RunReplicaSetT(t, 3, append(opts,
+	return mongotest.RunReplicaSetT(t, 3, append([]mongotest.Option{
 		mongotest.Users(mongotest.User{Name: user, Password: password, Mechanisms: []string{"SCRAM-SHA-256"}}),
-		mongotest.ElectionTimeout(500*time.Millisecond), mongotest.JournalLimit(10000))...)
+		mongotest.ElectionTimeout(500 * time.Millisecond), mongotest.JournalLimit(10000),
+	}, opts...)...)
 }
 
 func credentials(set *mongotest.Deployment) string {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -37,8 +39,8 @@ func watch(set *mongotest.Deployment) *witness {
 func (w *witness) see(r *mongotest.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if name, ok := r.Body.Lookup("client", "driver", "name").StringValueOK(); ok {
-		w.names[name+" "+r.Body.Lookup("client", "driver", "version").StringValue()] = true
+	if name := driverIn(r.Body); name != "" {
+		w.names[name] = true
 	}
 	switch r.Command {
 	case "getMore":
@@ -50,6 +52,15 @@ func (w *witness) see(r *mongotest.Request) {
 			w.counts[stream]++
 		}
 	}
+}
+
+// driverIn returns the name and the version of the driver in a hello, "" if it has none.
+func driverIn(hello bson.Raw) string {
+	name, ok := hello.Lookup("client", "driver", "name").StringValueOK()
+	if !ok {
+		return ""
+	}
+	return name + " " + hello.Lookup("client", "driver", "version").StringValue()
 }
 
 // drivers returns what the handshakes said that the driver is.
