@@ -11,9 +11,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/interop/internal/canned"
 	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
-	"github.com/holdfast-db/holdfast/internal/router"
 )
 
 // role in the environment makes this test binary one of the processes of a measurement.
