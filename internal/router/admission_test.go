@@ -2,24 +2,21 @@ package router_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/base/testserver"
 	"github.com/holdfast-db/holdfast/internal/router"
 )
 
@@ -77,32 +74,25 @@ func TestAClientTooManyIsDisconnected(t *testing.T) {
 	})
 }
 
-// identity is a certificate that is its own authority.
+// identity is a certificate for the router and for its clients, and what trusts it.
 func identity(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	authority, err := testserver.NewAuthority("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, DNSNames: []string{"router"},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	own, err := authority.Issue(pkix.Name{CommonName: "router"}, []string{"router"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, err := x509.ParseCertificate(der)
+	trusting, err := authority.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, pool
+	return own, trusting.RootCAs
 }
 
-// inTLSWorld runs f with a router that has TLS, and verifies certificates of clients if verify is true. The clock of the certificate is that
-// of the world.
+// inTLSWorld runs f with a router that has TLS, and verifies certificates of clients if verify is true.
 func inTLSWorld(t *testing.T, verify bool, refused *refusals, f func(w *world, own tls.Certificate, trusted *x509.CertPool)) {
 	t.Helper()
 	var own tls.Certificate
