@@ -119,7 +119,7 @@ func (c *client) helloDocument(q *command) []byte {
 	if balanced := field(q.Body, "loadBalanced"); balanced.True() {
 		b = wire.AppendObjectID(b, "serviceId", c.router.process)
 	}
-	return wire.EndDocument(wire.AppendDouble(b, "ok", 1), at)
+	return wire.EndDocument(c.router.appendOK(b), at)
 }
 
 func (r *Router) appendVersion(dst []byte) []byte {

@@ -24,7 +24,16 @@ func (c *client) ping(q *command) error { return c.ok(q, nil) }
 // ok answers with elements and ok: 1.
 func (c *client) ok(q *command, elements []byte) error {
 	at, b := wire.BeginDocument(nil)
-	return c.answer(q, wire.EndDocument(wire.AppendDouble(append(b, elements...), "ok", 1), at))
+	return c.answer(q, wire.EndDocument(c.router.appendOK(append(b, elements...)), at))
+}
+
+// appendOK writes what ends each reply: also the router's own gossip the cluster time.
+func (r *Router) appendOK(dst []byte) []byte {
+	dst = wire.AppendDouble(dst, "ok", 1)
+	if now := r.runner.ClusterTime(); now != nil {
+		dst = wire.AppendDocument(dst, "$clusterTime", now)
+	}
+	return dst
 }
 
 // isDBGrid answers as a mongos does. The document at the end tells a router from a mongos: `holdfast topology` and `check` read it.

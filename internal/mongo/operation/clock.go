@@ -32,6 +32,9 @@ func (c *clock) document(s *Session) []byte {
 	return latest.document
 }
 
+// ClusterTime returns the greatest $clusterTime document in any reply, nil if there was none. It must not be changed.
+func (r *Runner) ClusterTime() []byte { return r.clock.document(nil) }
+
 // advance stores a $clusterTime document if it is greater than the current one. It copies the document.
 func (c *clock) advance(document []byte) {
 	for {
