@@ -75,10 +75,14 @@ func (c *client) command(q *command) error {
 	if refused != nil {
 		return c.refuse(q, refused)
 	}
-	if local := locals[q.Name]; local != nil {
-		return local(c, q)
+	local := locals[q.Name]
+	if local == nil {
+		return c.forward(q, preference)
 	}
-	return c.forward(q, preference)
+	if refused := q.checkAPI(); refused != nil {
+		return c.refuse(q, refused)
+	}
+	return local(c, q)
 }
 
 // forward has a member run a command, and sends its reply to the client.
