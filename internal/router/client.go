@@ -148,6 +148,7 @@ func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
 func putBuffer(b *[]byte) {
 	if cap(*b) <= mostBuffer {
+		*b = (*b)[:0]
 		buffers.Put(b)
 	}
 }

@@ -128,16 +128,21 @@ func (f *forwarded) Accept(reply *operation.Reply) error {
 		namespace := field(reply.Cursor, "ns")
 		f.namespace = string(namespace.Text())
 	}
-	if f.large != nil && f.command.old == nil {
+	if f.large != nil && f.command.old == nil && !f.failed { // another attempt may follow a failed one, and use that memory
 		f.body = reply.Body
 	} else {
-		f.body = nil
-		*f.reply = f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), reply.Body)
+		f.replace(reply.Body)
 	}
 	if f.failed {
 		return errInReply
 	}
 	return nil
+}
+
+// replace replaces the document of the reply, which may be a large one.
+func (f *forwarded) replace(document []byte) {
+	f.body = nil
+	*f.reply = f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), document)
 }
 
 // cursorOf returns the id of the cursor in a reply, 0 if there is none, and whether it is that of a change stream.

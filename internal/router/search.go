@@ -31,7 +31,11 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 		return err
 	}
 	var missing, unreachable error
-	for _, s := range c.router.members() {
+	members := c.router.members()
+	if len(members) == 0 {
+		return errNoMembers
+	}
+	for _, s := range members {
 		switch err := c.at(ctx, s, f); {
 		case err == nil:
 			c.router.cursors.opened(id, s.Address(), f.stream, f.began)
@@ -53,6 +57,9 @@ func (c *client) at(ctx context.Context, s *cluster.Server, f *forwarded) error 
 	f.op.Pin = operation.PinTo(s)
 	return c.router.runner.Run(ctx, &f.op)
 }
+
+// errNoMembers is the error of a search when no member is known.
+var errNoMembers = errors.New("no member is known that may have the cursor")
 
 func isNotFound(err error) bool {
 	var e official.CommandError
@@ -118,7 +125,7 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 	}
 	found := make(map[int64]string)
 	answered := false
-	var last error
+	last := errNoMembers
 	for _, s := range c.router.members() {
 		if last = c.at(ctx, s, f); last != nil {
 			continue
@@ -130,7 +137,7 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 		return last
 	}
 	c.router.forget(ids)
-	*f.reply = f.command.AppendReply((*f.reply)[:0], c.router.ids.Add(1), killedReply(ids, found))
+	f.replace(killedReply(ids, found))
 	return nil
 }
 
