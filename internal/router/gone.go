@@ -16,9 +16,9 @@ type watcher struct {
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// watch begins to watch the client. The buffer of a message that fills it has no room for more: then the client is not watched.
+// watch begins to watch the client, until it has sent more than there is room for.
 func (c *client) watch() {
-	room := c.in.small[c.in.end:]
+	room := c.in.room()
 	if len(room) == 0 || c.watcher.ended != nil {
 		return
 	}
@@ -27,7 +27,12 @@ func (c *client) watch() {
 	go func() {
 		defer close(ended)
 		w := &c.watcher
-		if w.n, w.err = c.conn.Read(room); w.err != nil && !errors.Is(w.err, os.ErrDeadlineExceeded) {
+		for w.n < len(room) && w.err == nil {
+			var n int
+			n, w.err = c.conn.Read(room[w.n:])
+			w.n += n
+		}
+		if w.err != nil && !errors.Is(w.err, os.ErrDeadlineExceeded) {
 			c.end()
 		}
 	}()

@@ -25,6 +25,10 @@ const (
 // which is the end of the router only; with the flag exhaustAllowed the replies go on without another request.
 func (c *client) hello(q *command) error {
 	await := c.awaited(q)
+	if await > 0 || c.router.wire.Load() == 0 {
+		c.watch()
+		defer c.endWatch()
+	}
 	if err := c.router.discovered(c.ctx); err != nil {
 		return c.refuse(q, &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()})
 	}
@@ -59,7 +63,7 @@ func (c *client) hello(q *command) error {
 func (c *client) awaited(q *command) time.Duration {
 	version, limit := field(q.Body, "topologyVersion"), field(q.Body, "maxAwaitTimeMS")
 	ms, ok := limit.Int64()
-	if version.Document() == nil || !ok || ms <= 0 {
+	if version.Document() == nil || !ok || ms <= 0 || q.silent() {
 		return 0
 	}
 	process, counter := field(version.Document(), "processId"), field(version.Document(), "counter")

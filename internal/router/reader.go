@@ -12,6 +12,8 @@ import (
 const (
 	// smallMessage is the size in bytes of the buffer that a client has while it is idle.
 	smallMessage = 1 << 10
+	// watchRoom is what is left beside a message that fills the buffer, for who watches the client while its operation waits.
+	watchRoom = 64
 	// growth is how many times as large as the bytes that have come the buffer of a large message may be: its length may be a lie.
 	growth      = 8
 	firstGrowth = 64 << 10
@@ -20,7 +22,7 @@ const (
 // reader splits the bytes of a client into messages.
 type reader struct {
 	from       io.Reader
-	small      [smallMessage]byte
+	small      [smallMessage + watchRoom]byte
 	start, end int    // of the bytes in small that no message had
 	large      []byte // the message, if it did not fit into small
 }
@@ -35,7 +37,7 @@ func (r *reader) next(limit int) ([]byte, error) {
 	if length < wire.HeaderLength || length > limit {
 		return nil, fmt.Errorf("%w: the message length is %d, it must be at least %d and at most %d", wire.ErrMalformed, length, wire.HeaderLength, limit)
 	}
-	if length > len(r.small) {
+	if length > smallMessage {
 		return r.readLarge(length)
 	}
 	if err := r.fill(length); err != nil {
@@ -51,12 +53,12 @@ func (r *reader) fill(n int) error {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
 	}
-	if r.start+n > len(r.small) {
+	if r.start+n > smallMessage {
 		r.end = copy(r.small[:], r.small[r.start:r.end])
 		r.start = 0
 	}
 	for r.end-r.start < n {
-		got, err := r.from.Read(r.small[r.end:])
+		got, err := r.from.Read(r.small[r.end:smallMessage])
 		r.end += got
 		if r.end-r.start >= n {
 			return nil
@@ -71,11 +73,14 @@ func (r *reader) fill(n int) error {
 	return nil
 }
 
+// room returns where more bytes may be read to while the last message is in use. Who reads n bytes adds n to end.
+func (r *reader) room() []byte { return r.small[r.end:] }
+
 // readLarge reads a message that does not fit into small.
 func (r *reader) readLarge(length int) ([]byte, error) {
-	b := largebuffer.Get(length)
-	b = append(b, r.small[r.start:r.end]...)
-	r.start, r.end = 0, 0
+	here := r.small[r.start:min(r.end, r.start+length)]
+	b := append(make([]byte, 0, min(length, firstGrowth)), here...)
+	r.start += len(here)
 	for len(b) < length {
 		if len(b) == cap(b) || cap(b) < length && cap(b) < growth*len(b) {
 			b = grown(b, min(length, max(firstGrowth, growth*len(b))))
@@ -94,7 +99,11 @@ func grown(b []byte, size int) []byte {
 	if size <= cap(b) {
 		return b
 	}
-	g := append(make([]byte, 0, size), b...)
+	g := largebuffer.Get(size)
+	if g == nil {
+		g = make([]byte, 0, size)
+	}
+	g = append(g, b...)
 	largebuffer.Put(b)
 	return g
 }
