@@ -1,6 +1,7 @@
 package router
 
 import (
+	"math"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -51,8 +52,9 @@ func (c *command) note(e *wire.Element) {
 	case "autocommit":
 		c.transaction = true
 	case "maxTimeMS":
-		ms, _ := e.Int64()
-		c.maxTime = time.Duration(ms) * time.Millisecond
+		if ms, _ := e.Int64(); ms <= math.MaxInt32 { // a server refuses more
+			c.maxTime = time.Duration(max(0, ms)) * time.Millisecond
+		}
 	case "writeConcern":
 		c.unacknowledged = isZeroW(e.Document())
 	}

@@ -73,6 +73,9 @@ func (f *forwarded) limit() time.Duration {
 func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, error) {
 	standalone := attempt.Server.Type == topology.Standalone
 	it := wire.Elements(f.command.Body)
+	if it.Next() { // the name of the command, whatever it is: another element must not become it
+		dst = wire.AppendElement(dst, it.Element)
+	}
 	for it.Next() {
 		switch string(it.Key) {
 		case "$db", "$clusterTime":
@@ -90,7 +93,7 @@ func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, err
 				continue
 			}
 		case "maxTimeMS":
-			if attempt.Number > 0 || f.entered {
+			if f.limit() > 0 && (attempt.Number > 0 || f.entered) {
 				dst = wire.AppendInt64(dst, "maxTimeMS", f.remaining())
 				continue
 			}
@@ -102,11 +105,7 @@ func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, err
 
 // remaining returns the milliseconds of maxTimeMS that remain, at least 1.
 func (f *forwarded) remaining() int64 {
-	limit := f.command.maxTime
-	if f.command.Name == "getMore" || limit <= 0 {
-		return limit.Milliseconds()
-	}
-	return max(1, (limit - time.Since(f.began)).Milliseconds())
+	return max(1, (f.limit() - time.Since(f.began)).Milliseconds())
 }
 
 // AppendSequences implements [operation.Sequencer].

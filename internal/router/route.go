@@ -132,7 +132,8 @@ func statementChangesMany(statement []byte, name string) bool {
 		n, _ := e.Int64()
 		return n != 1
 	}
-	return e.True()
+	no, number := e.Int64()
+	return e.Type != 0 && (!number || no != 0) // servers take more types for true than a boolean
 }
 
 // field returns a field of a document. Its value is empty if there is none.
