@@ -62,6 +62,14 @@ func mayHaveApplied(err error) bool {
 	return errors.As(err, &history) && history.MayHaveApplied()
 }
 
+func stopReason(err error) retry.StopReason {
+	var history *retry.Error
+	if errors.As(err, &history) {
+		return history.StopReason()
+	}
+	return retry.NotStopped
+}
+
 // withoutReply returns what the client is told when no member has answered.
 func (f *forwarded) withoutReply(err error, retried bool) *refusal {
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
@@ -69,6 +77,8 @@ func (f *forwarded) withoutReply(err error, retried bool) *refusal {
 	switch {
 	case f.op.Kind == operation.Write && mayHaveApplied(err) && !errors.Is(err, errMaxTime):
 		// Whatever it waited for then: no error that says that nothing was done.
+	case stopReason(err) == retry.StopNotBuilt: // it is too large with what the router appends
+		e.code, e.name = codeBadValue, "BadValue"
 	case errors.Is(err, errTooMany):
 		e.code, e.name = codeAdmissionQueueFull, "AdmissionQueueOverflow"
 		e.labels = []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed}

@@ -207,7 +207,7 @@ func (f *forwarded) waits() error {
 	if f.entered {
 		return nil
 	}
-	if err := f.client.router.waiting.enter(len(f.command.Body)); err != nil {
+	if err := f.client.router.waiting.enter(f.size()); err != nil {
 		return err
 	}
 	f.entered = true
@@ -215,9 +215,12 @@ func (f *forwarded) waits() error {
 	return nil
 }
 
+// size is that of the client's message, which stays in memory while the operation waits: most of it is in its document sequences.
+func (f *forwarded) size() int { return int(f.command.Header.Length) }
+
 func (f *forwarded) stopWaiting() {
 	if f.entered {
-		f.client.router.waiting.leave(len(f.command.Body))
+		f.client.router.waiting.leave(f.size())
 		f.client.endWatch()
 	}
 }

@@ -16,7 +16,8 @@ const (
 	ourMaxWire      = 25 // MongoDB 8.0
 	maxDocument     = 16 << 20
 	maxBatch        = 100_000
-	firstVersion    = 0 // the counter of topologyVersion
+	appended        = 4 << 10 // bytes, at most, that a command has more at the member, which takes maxMessageBytes in all
+	firstVersion    = 0       // the counter of topologyVersion
 	quiesceVersion  = 1
 	quiesceModeText = "The server is in quiesce mode and will shut down"
 )
@@ -111,7 +112,7 @@ func (c *client) helloDocument(q *command) []byte {
 		b = wire.AppendBool(b, "helloOk", true)
 	}
 	b = wire.AppendInt32(b, "maxBsonObjectSize", maxDocument)
-	b = wire.AppendInt32(b, "maxMessageSizeBytes", maxMessageBytes)
+	b = wire.AppendInt32(b, "maxMessageSizeBytes", maxMessageBytes-appended)
 	b = wire.AppendInt32(b, "maxWriteBatchSize", maxBatch)
 	b = wire.AppendDateTime(b, "localTime", time.Now().UnixMilli())
 	if known.SessionTimeoutMinutes != nil {
