@@ -147,13 +147,15 @@ func (f *forwarded) translated(reply bson.Raw, err error, retried bool) []byte {
 	if parsed.Parse(reply) != nil {
 		return reply
 	}
-	if !stateChange(parsed.Code) && !retried {
+	if !stateChange(parsed.Code) && !hasStateChange(&parsed) && !retried {
 		return reply
 	}
 	at, dst := wire.BeginDocument(nil)
 	for it := wire.Elements(reply); it.Next(); {
 		switch string(it.Key) {
 		case "code", "codeName", "errmsg", "errorLabels", "topologyVersion":
+		case "writeConcernError", "writeErrors":
+			dst = appendSettled(dst, it.Element)
 		default:
 			dst = wire.AppendElement(dst, it.Element)
 		}
@@ -235,14 +237,9 @@ func settled(reply []byte, retried bool) []byte {
 	at, dst := wire.BeginDocument(nil)
 	for it := wire.Elements(reply); it.Next(); {
 		switch string(it.Key) {
-		case "writeConcernError":
-			dst = wire.AppendDocument(dst, "writeConcernError", withoutStateChange(it.Document()))
-		case "writeErrors":
-			array, b := wire.BeginArray(dst, "writeErrors")
-			for e := wire.Elements(it.Array()); e.Next(); {
-				b = wire.AppendDocument(b, string(e.Key), withoutStateChange(e.Document()))
-			}
-			dst = wire.EndDocument(b, array)
+		case "writeConcernError", "writeErrors":
+			dst = appendSettled(dst, it.Element)
+		case "topologyVersion":
 		case "errorLabels":
 			dst = appendLabels(dst, it.Array(), retried)
 		default:
@@ -250,6 +247,21 @@ func settled(reply []byte, retried bool) []byte {
 		}
 	}
 	return wire.EndDocument(dst, at)
+}
+
+// appendSettled writes an error document, or an array of them, without the code of a change of state. Elements of other types stay.
+func appendSettled(dst []byte, e wire.Element) []byte {
+	switch {
+	case e.Document() != nil:
+		return wire.AppendDocument(dst, string(e.Key), withoutStateChange(e.Document()))
+	case e.Array() != nil:
+		at, dst := wire.BeginArray(dst, string(e.Key))
+		for it := wire.Elements(e.Array()); it.Next(); {
+			dst = appendSettled(dst, it.Element)
+		}
+		return wire.EndDocument(dst, at)
+	}
+	return wire.AppendElement(dst, e)
 }
 
 // withoutStateChange returns an error document, whose code is another one if it is that of a change of state.
@@ -276,8 +288,8 @@ func withoutStateChange(document []byte) []byte {
 func appendLabels(dst, array []byte, retried bool) []byte {
 	var labels []string
 	for it := wire.Elements(array); it.Next(); {
-		if text := string(it.Text()); !retried || text != labelRetryableWrite {
-			labels = append(labels, text)
+		if text := it.Text(); text != nil && (!retried || string(text) != labelRetryableWrite) {
+			labels = append(labels, string(text))
 		}
 	}
 	if len(labels) == 0 {
