@@ -83,6 +83,7 @@ func (r *Router) Serve(l net.Listener) error {
 	}
 	r.listeners[l] = struct{}{}
 	r.mu.Unlock()
+	defer r.forgetListener(l)
 	for {
 		conn, err := l.Accept()
 		switch {
@@ -96,6 +97,12 @@ func (r *Router) Serve(l net.Listener) error {
 			return err
 		}
 	}
+}
+
+func (r *Router) forgetListener(l net.Listener) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.listeners, l)
 }
 
 // acceptPause is how long no client is accepted after an accept failed, perhaps because there are too many files.
