@@ -3,6 +3,7 @@ package router_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -183,6 +184,7 @@ func TestAReadThatWaits(t *testing.T) {
 // Before it has looked at all members for the first time, the router cannot know that none matches.
 func TestBeforeTheFirstDiscoveryAReadWaits(t *testing.T) {
 	inSet(t, 3, nil, func(w *world) {
+		synctest.Wait() // Serve has the listener: it would close it later
 		w.router.Close()
 		for _, hello := range []string{"hello", "isMaster"} {
 			defer w.set.Use(hello, mongotest.Always(mongotest.Fault{Delay: 3 * time.Second}))()

@@ -13,17 +13,16 @@ import (
 // A member that is not there has no cursors: the client gets an error, and never what is left in a buffer.
 func TestCursorsWithoutMembers(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.router.Close()
-		r := w.start(address, router.Config{Upstream: w.upstream().SetReplicaSet("another")})
+		r := w.start("second:27017", router.Config{Upstream: w.upstream().SetReplicaSet("another")})
 		defer r.Close()
 		<-time.After(time.Second)
 		for _, command := range []bson.D{
 			{{Key: "getMore", Value: int64(5)}, {Key: "collection", Value: "c"}},
 			{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{int64(5)}}},
 		} {
-			if o := w.dial().outcomeOf(command); o.Code != 6 || !strings.Contains(o.Text, "no member") {
+			if o := w.dialTo("second:27017").outcomeOf(command); o.Code != 6 || !strings.Contains(o.Text, "no member") {
 				w.Errorf("%v: %+v", command, o)
 			}
 		}
-	}, func(c *router.Config) { c.Upstream.SetReplicaSet("") })
+	})
 }

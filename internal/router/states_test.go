@@ -3,6 +3,7 @@ package router_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -41,6 +42,7 @@ func TestMembersThatAreNeverReadFrom(t *testing.T) {
 // primaryPreferred, other modes as they are (Server Selection, "Topology type: Single").
 func TestADirectConnectionBehindTheRouter(t *testing.T) {
 	inSet(t, 3, nil, func(w *world) {
+		synctest.Wait() // Serve has the listener: it would close it later
 		w.router.Close()
 		uri := "mongodb://" + w.set.Addr(1) + "/?directConnection=true"
 		r := w.start(address, router.Config{Upstream: options.Client().ApplyURI(uri).SetDialer(w.set.Dialer())})
