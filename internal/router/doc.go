@@ -11,7 +11,7 @@
 // (forward.go). The runner of a client of package mongo runs it: it selects the member, checks out a connection, sends, classifies what
 // happened, and asks the engine whether to try again. So a failure has one set of rules, whoever asks. The reply goes to the client as it
 // came, but for its header (forward.go). An error without a reply becomes one, and no error of a state change reaches a client, whose
-// driver would drop its connections to the router (failure.go).
+// driver would drop its connections to the router (failure.go, statechange.go).
 //
 // # What is kept
 //
@@ -22,6 +22,6 @@
 // # Files
 //
 // Begin with router.go and client.go. Then reader.go, parser.go, command.go, route.go, preference.go, operation.go, forward.go, failure.go,
-// refusal.go, waiting.go, gone.go, cursors.go, search.go, local.go, hello.go, api.go, quiesce.go, config.go. The messages of drivers of 2014:
+// statechange.go, refusal.go, waiting.go, gone.go, cursors.go, search.go, local.go, hello.go, api.go, quiesce.go, config.go. The messages of drivers of 2014:
 // oldmessage.go, oldfind.go, oldreply.go, oldcursors.go. What operators see is in ready.go and trace.go; secure.go has the TLS of clients.
 package router
