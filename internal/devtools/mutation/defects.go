@@ -115,7 +115,7 @@ func (m *Member) keepLocked(undone []*store.Entry) {
 `,
 	},
 	{
-		"internal/router/failure.go",
+		"internal/router/statechange.go",
 		"	return topology.IsNotPrimary(code, \"\", true) ||",
 		"	return !defect.On(defect.StateChangeLetThrough) && topology.IsNotPrimary(code, \"\", true) || !defect.On(defect.StateChangeLetThrough) &&",
 	},
