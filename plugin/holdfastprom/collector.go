@@ -27,7 +27,7 @@ func New() *Collector {
 		case metrics.Counter:
 			c.recorded[d.Metric] = newCounter(d)
 		case metrics.UpDownCounter, metrics.Gauge:
-			c.read[d.Metric] = prometheus.NewDesc(nameOf(d), d.Description, labelsOf(d), nil)
+			c.read[d.Metric] = prometheus.NewDesc(d.PrometheusName(), d.Description, d.PrometheusLabels(), nil)
 		}
 	}
 	c.source = metrics.New(metrics.Backend{Series: c.series, Overflow: c.overflow})

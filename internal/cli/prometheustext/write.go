@@ -23,7 +23,7 @@ func (f *family) write(w *bufio.Writer, samples []sample) {
 	if len(samples)+len(all) == 0 {
 		return
 	}
-	name := nameOf(d)
+	name := d.PrometheusName()
 	write(w, "# HELP ", name, " ", helpEscapes.Replace(d.Description), "\n# TYPE ", name, " ", kinds[d.Kind], "\n")
 	for _, s := range samples {
 		writeValue(w, name, labels(d, s.attributes), s.value)
@@ -90,25 +90,11 @@ var (
 // labels returns the attributes that are not absent, without the braces.
 func labels(d metrics.Definition, values []string) string {
 	var list []string
+	names := d.PrometheusLabels()
 	for i, v := range values {
 		if v != "" {
-			list = append(list, underscored(d.Attributes[i])+`="`+valueEscapes.Replace(v)+`"`)
+			list = append(list, names[i]+`="`+valueEscapes.Replace(v)+`"`)
 		}
 	}
 	return strings.Join(list, ",")
 }
-
-// nameOf is the name of a metric by the rules of Prometheus (https://prometheus.io/docs/practices/naming/), as in plugin/holdfastprom: with the
-// unit if it is one, and with "total" for a counter.
-func nameOf(d metrics.Definition) string {
-	name := underscored(d.Name)
-	if d.Unit == "s" {
-		name += "_seconds"
-	}
-	if d.Kind == metrics.Counter {
-		name += "_total"
-	}
-	return name
-}
-
-func underscored(name string) string { return strings.ReplaceAll(name, ".", "_") }
