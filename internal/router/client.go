@@ -107,7 +107,7 @@ func (c *client) run(f *forwarded) error {
 	defer f.stopWaiting()
 	ctx = c.trace(ctx, f)
 	return f.op.Traced.Run(func() error {
-		if f.searched() {
+		if f.searches {
 			return c.search(ctx, f)
 		}
 		return c.router.runner.Run(ctx, &f.op)

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -72,11 +73,11 @@ func (c *Config) complete() error {
 			return fmt.Errorf("router: %s is %d; it must not be negative", f.name, f.value)
 		}
 	}
-	setDefault(&c.Window, defaultWindow)
-	setDefault(&c.MostWaiting, defaultMostWaiting)
-	setDefault(&c.WaitingBytes, defaultWaitingBytes)
-	setDefault(&c.Quiesce, defaultQuiesce)
-	setDefault(&c.MostClients, defaultMostClients)
+	c.Window = cmp.Or(c.Window, defaultWindow)
+	c.MostWaiting = cmp.Or(c.MostWaiting, defaultMostWaiting)
+	c.WaitingBytes = cmp.Or(c.WaitingBytes, defaultWaitingBytes)
+	c.Quiesce = cmp.Or(c.Quiesce, defaultQuiesce)
+	c.MostClients = cmp.Or(c.MostClients, defaultMostClients)
 	if c.TLS != nil {
 		c.TLS = c.TLS.Clone()
 		c.TLS.MinVersion = max(c.TLS.MinVersion, tls.VersionTLS12)
@@ -105,11 +106,17 @@ func (c *Config) checkUpstream() error {
 	return nil
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+// upstream returns the options of the client that reaches the members.
+func (c *Config) upstream() *options.ClientOptions {
+	o := *c.Upstream
+	o.ServerSelectionTimeout = &c.Window
+	if o.MaxConnecting == nil {
+		o.SetMaxConnecting(defaultMaxConnecting)
 	}
+	if o.MinPoolSize == nil {
+		o.SetMinPoolSize(defaultMinPool)
+	}
+	return &o
 }
 
 func valueOr[T any](p *T, otherwise T) T {

@@ -9,17 +9,8 @@ import (
 // A cursor that was looked for at each member is asked of its member alone afterwards, until that has it no longer.
 func TestWhereACursorIsLookedFor(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for i := range 100 {
-			if err := w.set.Insert("app.c", d("_id", i)); err != nil {
-				w.Fatal(err)
-			}
-		}
-		if err := w.set.WaitIdle(w.Context()); err != nil {
-			w.Fatal(err)
-		}
-		second := w.startAt("second:27017")
-		defer second.Close()
-		first, other := w.dial(), w.dialTo("second:27017")
+		first, other, end := w.twoRouters()
+		defer end()
 		id := first.run(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 10}}).Lookup("cursor", "id").AsInt64()
 		more := func() (code int64, asked int) {
 			before := len(w.answered("getMore"))

@@ -11,17 +11,8 @@ import (
 // A cursor that one router has opened at a secondary is read, and ended, through another one, which knows nothing of it.
 func TestAnyRouterContinuesACursor(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for i := range 100 {
-			if err := w.set.Insert("app.c", d("_id", i)); err != nil {
-				w.Fatal(err)
-			}
-		}
-		if err := w.set.WaitIdle(w.Context()); err != nil {
-			w.Fatal(err)
-		}
-		second := w.startAt("second:27017")
-		defer second.Close()
-		first, other := w.dial(), w.dialTo("second:27017")
+		first, other, end := w.twoRouters()
+		defer end()
 		opened := func() int64 {
 			reply := first.run(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 10}, {Key: "$readPreference", Value: d("mode", "secondary")}})
 			id, ok := reply.Lookup("cursor", "id").AsInt64OK()
@@ -44,6 +35,17 @@ func TestAnyRouterContinuesACursor(t *testing.T) {
 			w.Errorf("a cursor that no member has: %v", missing)
 		}
 	})
+}
+
+// twoRouters stores 100 documents at each member, and returns connections to the router and to a second one, which end ends.
+func (w *world) twoRouters() (first, other *wireClient, end func()) {
+	w.Helper()
+	w.fill(100)
+	if err := w.set.WaitIdle(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	second := w.startAt("second:27017")
+	return w.dial(), w.dialTo("second:27017"), second.Close
 }
 
 // startAt starts a second router in front of the same members.

@@ -20,14 +20,15 @@ func (f *forwarded) fail(err error) error {
 	if f.command.silent() {
 		return nil
 	}
-	retried := attempts(err) > 1
+	history := historyOf(err)
+	retried := history != nil && history.Total > 1
 	if errors.Is(chosen(err), errInReply) {
 		return f.failWrite(retried)
 	}
 	if e, ok := chosen(err).(official.CommandError); ok && e.Raw != nil { //nolint:errorlint // it is not wrapped here
 		return f.client.answer(f.command, f.translated(e.Raw, err, retried))
 	}
-	return f.client.refuse(f.command, f.withoutReply(err, retried))
+	return f.client.refuse(f.command, f.withoutReply(err, history, retried))
 }
 
 // chosen returns the error of the attempt that counts, without the history of all attempts.
@@ -41,37 +42,21 @@ func chosen(err error) error {
 	return err
 }
 
-// attempts returns the number of attempts that an operation made.
-func attempts(err error) int {
+// historyOf returns the history of an operation's attempts. It is nil if the operation ended without one.
+func historyOf(err error) *retry.Error {
 	var history *retry.Error
-	if errors.As(err, &history) {
-		return history.Total
-	}
-	return 1
-}
-
-// mayHaveApplied reports whether an attempt may have changed something.
-func mayHaveApplied(err error) bool {
-	var history *retry.Error
-	return errors.As(err, &history) && history.MayHaveApplied()
-}
-
-func stopReason(err error) retry.StopReason {
-	var history *retry.Error
-	if errors.As(err, &history) {
-		return history.StopReason()
-	}
-	return retry.NotStopped
+	errors.As(err, &history)
+	return history
 }
 
 // withoutReply returns what the client is told when no member has answered.
-func (f *forwarded) withoutReply(err error, retried bool) *refusal {
+func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) *refusal {
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
 	var selection *cluster.SelectionError
 	switch {
-	case f.op.Kind == operation.Write && mayHaveApplied(err) && !errors.Is(err, errMaxTime):
+	case f.op.Kind == operation.Write && history != nil && history.MayHaveApplied() && !errors.Is(err, errMaxTime):
 		// Whatever it waited for then: no error that says that nothing was done.
-	case stopReason(err) == retry.StopNotBuilt: // it is too large with what the router appends
+	case history != nil && history.StopReason() == retry.StopNotBuilt: // it is too large with what the router appends
 		e.code, e.name = codeBadValue, "BadValue"
 	case errors.Is(err, errTooMany):
 		e.code, e.name = codeAdmissionQueueFull, "AdmissionQueueOverflow"

@@ -30,7 +30,6 @@ type forwarded struct {
 	reply  *[]byte // the whole message, header included, unless it is large
 	large  []byte  // the memory of a large reply
 	body   []byte  // of a large reply
-	failed bool    // the reply has writeErrors or a writeConcernError
 	cursor int64
 	stream bool // the cursor is that of a change stream
 
@@ -122,17 +121,17 @@ var errInReply = errors.New("the reply has the error of a write")
 // Accept implements [operation.Command].
 func (f *forwarded) Accept(reply *operation.Reply) error {
 	f.cursor, f.stream = cursorOf(reply.Cursor)
-	f.failed = reply.WriteErrors != nil || reply.WriteConcernError != nil
+	failed := reply.WriteErrors != nil || reply.WriteConcernError != nil
 	if f.cursor != 0 && f.command.Header.OpCode != wire.OpMsg {
 		namespace := field(reply.Cursor, "ns")
 		f.namespace = string(namespace.Text())
 	}
-	if f.large != nil && f.command.old == nil && !f.failed { // another attempt may follow a failed one, and use that memory
+	if f.large != nil && f.command.old == nil && !failed { // another attempt may follow a failed one, and use that memory
 		f.body = reply.Body
 	} else {
 		f.replace(reply.Body)
 	}
-	if f.failed {
+	if failed {
 		return errInReply
 	}
 	return nil
@@ -224,6 +223,3 @@ func (f *forwarded) stopWaiting() {
 		f.client.endWatch()
 	}
 }
-
-// searched reports whether the command goes to the member of a cursor.
-func (f *forwarded) searched() bool { return f.searches }

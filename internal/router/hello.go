@@ -152,19 +152,12 @@ func (r *Router) maxWire(known *topology.Description) int32 {
 
 // discovered waits until a member is known for the first time: before that nobody knows the wire version.
 func (r *Router) discovered(ctx context.Context) error {
-	deadline := time.Now().Add(r.cfg.Window)
-	for r.wire.Load() == 0 {
-		s := r.runner.Cluster().Snapshot()
-		if r.maxWire(s.Description) != 0 {
-			return nil
-		}
-		left := time.Until(deadline)
-		if left <= 0 || ctx.Err() != nil {
-			return fmt.Errorf("no member has answered yet: %v", s.Description)
-		}
-		if err := r.runner.Cluster().WaitForChange(ctx, s, left); err != nil {
-			return err
-		}
+	if r.wire.Load() != 0 {
+		return nil
 	}
-	return nil
+	known, err := r.await(ctx, r.cfg.Window, func(d *topology.Description) bool { return r.maxWire(d) != 0 })
+	if err != nil || known {
+		return err
+	}
+	return fmt.Errorf("no member has answered yet: %v", r.runner.Cluster().Snapshot().Description)
 }

@@ -1,8 +1,6 @@
 package router
 
 import (
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -75,15 +73,9 @@ func (c *client) sendPreference(op *operation.Operation, f *forwarded, preferenc
 }
 
 func (r *Router) selection(preference *readpref.ReadPref) *topology.Selection {
-	return &topology.Selection{ReadPref: preference, LocalThreshold: r.localThreshold(), HeartbeatInterval: r.heartbeat()}
-}
-
-func (r *Router) localThreshold() time.Duration {
-	return valueOr(r.cfg.Upstream.LocalThreshold, defaultLocalThreshold)
-}
-
-func (r *Router) heartbeat() time.Duration {
-	return valueOr(r.cfg.Upstream.HeartbeatInterval, defaultHeartbeat)
+	s := r.window
+	s.ReadPref = preference
+	return &s
 }
 
 // single reports whether the router is in front of one server, by a direct connection.

@@ -24,7 +24,6 @@ const (
 	codeAuthenticationFailed = 18
 	codeCursorNotFound       = 43
 	codeMaxTimeMSExpired     = 50
-	codeCommandNotFound      = 59
 	codeInvalidOptions       = 72
 	codeInvalidNamespace     = 73
 	codeShutdownInProgress   = 91
@@ -33,10 +32,7 @@ const (
 	codeAdmissionQueueFull   = 462
 	codeIDLFailedToParse     = 40414
 	codeIDLDuplicateField    = 40413
-	codeInternalError        = 1
-	codeNotImplementedHere   = 238
 	codeUnsupportedOpQuery   = 352
-	codeInterrupted          = 11601
 	codeExhaustAtMongos      = 18526
 	labelTransient           = "TransientTransactionError"
 	labelResumable           = "ResumableChangeStreamError"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/base/pause"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/unwrap"
 	"github.com/holdfast-db/holdfast/mongo"
 )
@@ -20,6 +21,7 @@ import (
 // Router serves clients. It is safe for concurrent use.
 type Router struct {
 	cfg      Config
+	window   topology.Selection // the latency window and the heartbeat of all selections
 	upstream *mongo.Client
 	runner   *operation.Runner
 	cursors  cursors
@@ -49,21 +51,17 @@ func New(cfg Config) (*Router, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	o := *cfg.Upstream
-	o.ServerSelectionTimeout = &cfg.Window
-	if o.MaxConnecting == nil {
-		o.SetMaxConnecting(defaultMaxConnecting)
-	}
-	if o.MinPoolSize == nil {
-		o.SetMinPoolSize(defaultMinPool)
-	}
-	opened, err := unwrap.Connect(mongo.Config{Tracer: cfg.Tracer}, &o)
+	o := cfg.upstream()
+	opened, err := unwrap.Connect(mongo.Config{Tracer: cfg.Tracer}, o)
 	if err != nil {
 		return nil, err
 	}
 	upstream := opened.(*mongo.Client)
 	r := &Router{
 		cfg: cfg, upstream: upstream, runner: unwrap.Runner(upstream), process: bson.NewObjectID(),
+		window: topology.Selection{
+			LocalThreshold: valueOr(o.LocalThreshold, defaultLocalThreshold), HeartbeatInterval: valueOr(o.HeartbeatInterval, defaultHeartbeat),
+		},
 		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
 	}
 	r.cursors.places = make(map[int64]place)

@@ -84,17 +84,23 @@ const checkLimit = 2 * time.Second
 
 // checkedAll waits until each member has been checked once.
 func (r *Router) checkedAll(ctx context.Context) error {
-	for deadline := time.Now().Add(checkLimit); ; {
+	_, err := r.await(ctx, checkLimit, func(d *topology.Description) bool { return !d.Discovering() })
+	return err
+}
+
+// await waits until what is known of the members is enough, at most for a time. It reports whether it is.
+func (r *Router) await(ctx context.Context, limit time.Duration, enough func(*topology.Description) bool) (bool, error) {
+	for deadline := time.Now().Add(limit); ; {
 		s := r.runner.Cluster().Snapshot()
 		left := time.Until(deadline)
-		if !s.Description.Discovering() || left <= 0 {
-			return nil
+		if known := enough(s.Description); known || left <= 0 {
+			return known, nil
 		}
 		if err := r.runner.Cluster().WaitForChange(ctx, s, left); err != nil {
-			return err
+			return false, err
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 }

@@ -70,17 +70,22 @@ func union(a, b []string) []string {
 
 // hasStateChange reports whether a writeConcernError or one of the writeErrors has the code of a change of state.
 func hasStateChange(r *operation.Reply) bool {
-	code := field(r.WriteConcernError, "code")
-	if n, ok := code.Int64(); ok && stateChange(int32(n)) {
+	if tellsStateChange(r.WriteConcernError) {
 		return true
 	}
 	for it := wire.Elements(r.WriteErrors); it.Next(); {
-		code := field(it.Document(), "code")
-		if n, ok := code.Int64(); ok && stateChange(int32(n)) {
+		if tellsStateChange(it.Document()) {
 			return true
 		}
 	}
 	return false
+}
+
+// tellsStateChange reports whether an error document has the code of a change of state.
+func tellsStateChange(document []byte) bool {
+	code := field(document, "code")
+	n, _ := code.Int64()
+	return stateChange(int32(n))
 }
 
 // settled returns a reply in which no error has the code of a change of state.
@@ -117,8 +122,7 @@ func appendSettled(dst []byte, e wire.Element) []byte {
 
 // withoutStateChange returns an error document, whose code is another one if it is that of a change of state.
 func withoutStateChange(document []byte) []byte {
-	code := field(document, "code")
-	if n, _ := code.Int64(); !stateChange(int32(n)) {
+	if !tellsStateChange(document) {
 		return document
 	}
 	at, dst := wire.BeginDocument(nil)

@@ -84,15 +84,18 @@ func (r *readsOn) member() int {
 	return journal[len(journal)-1].Member
 }
 
+// requests are both kinds, and whether a pin that has outlived its use moves.
+var requests = map[string]struct {
+	begin func(*Runner) *Request
+	moves bool
+}{
+	"reads only":     {(*Runner).NewReadsRequest, true},
+	"an application": {(*Runner).NewRequest, false},
+}
+
 // Those of an application's request are the rules of 2014, without the additions.
 func TestAPinOnAFallback(t *testing.T) {
-	for name, c := range map[string]struct {
-		begin func(*Runner) *Request
-		moves bool
-	}{
-		"reads only":     {(*Runner).NewReadsRequest, true},
-		"an application": {(*Runner).NewRequest, false},
-	} {
+	for name, c := range requests {
 		t.Run(name, func(t *testing.T) {
 			inside(t, func() (*mongotest.Deployment, error) {
 				return mongotest.RunReplicaSet(3, mongotest.InMemory(), mongotest.Member(0, mongotest.Priority(2)), mongotest.Member(2, mongotest.Arbiter()))
@@ -118,13 +121,7 @@ func TestAPinOnAFallback(t *testing.T) {
 }
 
 func TestAPinOnAMemberThatFallsBehind(t *testing.T) {
-	for name, c := range map[string]struct {
-		begin func(*Runner) *Request
-		moves bool
-	}{
-		"reads only":     {(*Runner).NewReadsRequest, true},
-		"an application": {(*Runner).NewRequest, false},
-	} {
+	for name, c := range requests {
 		t.Run(name, func(t *testing.T) {
 			inside(t, func() (*mongotest.Deployment, error) { return mongotest.RunReplicaSet(3, mongotest.InMemory()) }, func(w *world) {
 				q := c.begin(w.runner)
