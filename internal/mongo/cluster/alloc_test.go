@@ -36,7 +36,7 @@ func TestCheckOutAndCheckInOfAnIdleConnectionDoNotAllocate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	noAllocations(t, "checkout and checkin", func() {
-		c, err := s.CheckOut(ctx)
+		c, err := s.CheckOut(ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func BenchmarkCheckOutAndIn(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := s.CheckOut(ctx)
+		c, err := s.CheckOut(ctx, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -132,7 +132,7 @@ func selectedNow(t *testing.T, c *Cluster) *Server {
 
 func checkOut(t *testing.T, s *Server) *Conn {
 	t.Helper()
-	c, err := s.CheckOut(t.Context())
+	c, err := s.CheckOut(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func ping(ctx context.Context, c *Conn) error {
 
 // operation makes one operation on a server: checkout, ping, check in. It returns the first error.
 func operation(ctx context.Context, s *Server) error {
-	c, err := s.CheckOut(ctx)
+	c, err := s.CheckOut(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -225,9 +225,9 @@ func counters(t testing.TB, s *Server, total uint64, idle, pending int) {
 	p := &s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.total != total || len(p.idle) != idle || len(p.pending) != pending {
+	if p.total != total || p.idleConns() != idle || len(p.pending) != pending {
 		t.Errorf("the pool has %d connections, %d idle, %d pending; want %d, %d, %d",
-			p.total, len(p.idle), len(p.pending), total, idle, pending)
+			p.total, p.idleConns(), len(p.pending), total, idle, pending)
 	}
 	if len(p.open)+len(p.pending) != int(p.total) {
 		t.Errorf("%d open and %d pending connections are not %d", len(p.open), len(p.pending), p.total)

@@ -50,7 +50,7 @@ func TestEveryConnectionToALoadBalancerIsClosedInTheEnd(t *testing.T) {
 		}
 		s.EndUse()
 		c.Close()
-		if _, err := s.CheckOut(t.Context()); !errors.Is(err, ErrPoolClosed) {
+		if _, err := s.CheckOut(t.Context(), nil); !errors.Is(err, ErrPoolClosed) {
 			t.Errorf("a checkout after Close: %v", err)
 		}
 		s.BeginUse()

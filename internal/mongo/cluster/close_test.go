@@ -51,7 +51,7 @@ func TestCloseEndsAllGoroutinesAndConnections(t *testing.T) {
 			t.Errorf("an operation in flight: %v", err)
 		}
 		s.CheckIn(used)
-		if _, err := s.CheckOut(t.Context()); !errors.Is(err, ErrPoolClosed) {
+		if _, err := s.CheckOut(t.Context(), nil); !errors.Is(err, ErrPoolClosed) {
 			t.Errorf("a checkout: %v", err)
 		}
 		counters(t, s, 0, 0, 0)

@@ -149,7 +149,7 @@ func (r *cmapRun) waitForEvent(op cmapOperation) {
 }
 
 func (r *cmapRun) checkOut(label string) error {
-	c, err := r.server.CheckOut(context.Background())
+	c, err := r.server.CheckOut(context.Background(), nil)
 	if err != nil {
 		return err
 	}

@@ -264,7 +264,7 @@ func TestManyConnectionsCompressAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				c, err := s.CheckOut(context.Background())
+				c, err := s.CheckOut(context.Background(), nil)
 				if err != nil {
 					t.Error(err)
 					return

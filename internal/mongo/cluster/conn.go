@@ -31,6 +31,7 @@ type Conn struct {
 	nc          net.Conn
 	in          messageBuffer
 	compression compression
+	share       *share      // in the pool that has it; nil if none has
 	login       *auth.Login // nil if the connection does not log in
 	hello       bson.Raw    // the last reply to hello; valid until the next use of the connection
 	continues   bool        // the last message had the flag moreToCome

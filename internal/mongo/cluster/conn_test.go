@@ -115,7 +115,7 @@ func TestWhichBufferIsKeptForTheNextReply(t *testing.T) {
 		}
 		s := &Server{address: addrA, cluster: &Cluster{}}
 		s.pool.server = s
-		s.pool.state, s.pool.open = ready, map[*Conn]struct{}{}
+		s.pool.state, s.pool.open, conn.share = ready, map[*Conn]struct{}{}, newShare(nil)
 		conn.Out, conn.in = make([]byte, 0, c.size), messageBuffer{bytes: make([]byte, 0, c.size)}
 		s.pool.checkIn(conn)
 		if (cap(conn.Out) == c.size) != c.kept || (cap(conn.in.bytes) == c.size) != c.kept {
@@ -417,7 +417,7 @@ func TestAWaiterThatGivesUpLeavesTheOthersInTheirOrder(t *testing.T) {
 					t.Cleanup(cancel)
 				}
 				results = append(results, async(func() error {
-					conn, err := s.CheckOut(ctx)
+					conn, err := s.CheckOut(ctx, nil)
 					if err == nil {
 						order = append(order, i)
 						s.CheckIn(conn)

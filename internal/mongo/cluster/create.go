@@ -14,6 +14,7 @@ import (
 type pendingConn struct {
 	id         int64
 	generation uint64
+	share      *share
 	waiter     *waiter // the checkout that gets the connection or the error, if it still waits; nil for minPoolSize
 	cancel     context.CancelCauseFunc
 	cancelled  bool // the pool has called cancel, or is about to
@@ -24,17 +25,19 @@ type pendingConn struct {
 // none was begun. It is called with the lock held.
 func (p *pool) connectForWaiters() {
 	expected := p.filling
-	for w := p.waiters.first; w != nil; w = w.behind {
+	for w := p.waiters.first; w != nil; w = w.behind() {
 		switch {
 		case w.connecting:
-		case expected > 0:
+		case expected > 0 && w.share == p.own:
 			expected--
 		case !p.mayConnect():
 			p.yieldOwing()
+			p.yieldIdle()
 			return
 		default:
 			p.waiters.setConnecting(w)
-			p.begin(w)
+			w.share.waiters.setConnecting(w)
+			p.begin(w, w.share)
 		}
 	}
 }
@@ -50,11 +53,11 @@ func (p *pool) mayConnect() bool {
 // begin connections for ever and finish none. It is called with the lock held.
 //
 //nolint:contextcheck,nolintlint // see above
-func (p *pool) begin(w *waiter) {
+func (p *pool) begin(w *waiter, s *share) {
 	ctx, cancel := context.WithCancelCause(p.server.cluster.backgroundCtx)
 	p.lastID++
-	p.total++
-	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, waiter: w, cancel: cancel}
+	p.added(s)
+	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, waiter: w, share: s, cancel: cancel}
 	p.pending[pending] = struct{}{}
 	if w == nil {
 		p.filling++
@@ -70,7 +73,7 @@ func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 	start := time.Now()
 	p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionCreated, ID: pending.id})
 	cfg := &p.server.cluster.cfg
-	c, err := p.server.connect(ctx, pending.id, opening{auth: cfg.Auth, limit: cfg.SocketTimeout})
+	c, err := p.server.connect(ctx, pending.id, opening{auth: pending.share.authenticator(cfg.Auth), limit: cfg.SocketTimeout})
 	if err == nil {
 		p.tell(telemetry.PoolEvent{Kind: telemetry.ConnectionReady, ID: pending.id, Took: time.Since(start)})
 		if p.finish(pending, c) {
@@ -96,7 +99,7 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	if pending.cancelled {
 		return false
 	}
-	c.checkedOut, c.lazy = c.lastUsed, isPlain(c.nc)
+	c.share, c.checkedOut, c.lazy = pending.share, c.lastUsed, isPlain(c.nc)
 	if c.service.IsZero() {
 		c.generation = pending.generation
 	}
@@ -129,9 +132,11 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	waits := p.leaveQueue(pending.waiter) // before the pool is cleared, which has an error of its own for waiters
 	var failed *HandshakeError
 	refused := errors.As(err, &failed)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	} else {
+	case pending.share.user != nil && refusesUser(err): // that shows nothing about the server
+	default:
 		p.setFailed(err)
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
 		if refused && pending.waiter != nil && p.server.checkedEarly() {
@@ -145,7 +150,7 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	p.done(pending)
 	p.mu.Lock()
 	delete(p.pending, pending)
-	p.total--
+	p.gone(pending.share)
 	p.counts.failed++
 	p.connectForWaiters()
 	p.mu.Unlock()
@@ -165,7 +170,7 @@ func (p *pool) setFailed(err error) {
 func (p *pool) giveTo(w *waiter, c *Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.waiters.remove(w) {
+	if !p.dequeue(w) {
 		return false
 	}
 	w.granted <- grant{conn: c} // under the lock: a waiter that is not in the queue has its grant
@@ -176,5 +181,5 @@ func (p *pool) giveTo(w *waiter, c *Conn) bool {
 func (p *pool) leaveQueue(w *waiter) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.waiters.remove(w)
+	return p.dequeue(w)
 }

@@ -87,7 +87,7 @@
 //
 // Begin with cluster.go. Then select.go, selectlog.go, probe.go, report.go, notices.go; events: sdamevents.go, heartbeat.go,
 // descriptions.go, listeners.go; the monitor: monitor.go, stream.go, rttmonitor.go, rtt.go; the pool: pool.go, waiting.go,
-// create.go, maintain.go, poolstate.go, generation.go, poolevents.go; the connection: conn.go, watch.go, owedreply.go,
+// create.go, user.go, yield.go, maintain.go, poolstate.go, generation.go, poolevents.go; the connection: conn.go, watch.go, owedreply.go,
 // messages.go, connect.go, dialer.go, quietly.go, tls.go, metadata.go, handshake.go, hello.go, idlecheck.go, compress.go;
 // srvpolling.go.
 package cluster

@@ -37,7 +37,7 @@ func TestAFailedHandshakeKeepsTheServersReply(t *testing.T) {
 		p := &peer{script: refusing(11600, "interrupted at shutdown")}
 		s := bare(t, p, nil)
 		found(t, s, standalone())
-		_, err := s.CheckOut(t.Context())
+		_, err := s.CheckOut(t.Context(), nil)
 		var failed *HandshakeError
 		if !errors.As(err, &failed) {
 			t.Fatalf("error %v", err)

@@ -97,7 +97,7 @@ func flood(t *testing.T, s *Server, id int32) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), randomTime(40*time.Millisecond))
 	defer cancel()
-	c, err := s.CheckOut(ctx)
+	c, err := s.CheckOut(ctx, nil)
 	if err != nil {
 		sleep(t.Context(), time.Millisecond, nil)
 		return false

@@ -101,7 +101,7 @@ func TestALoadBalancerIsSelectableImmediatelyAndNeverChecked(t *testing.T) {
 func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := balanced(t, nil)
-		_, err := selected(t, c).CheckOut(t.Context())
+		_, err := selected(t, c).CheckOut(t.Context(), nil)
 		if !errors.Is(err, errNoService) {
 			t.Errorf("error %v", err)
 		}
@@ -119,7 +119,7 @@ func TestTheErrorOfAnExhaustedPoolBehindALoadBalancerIsTheDetailedOne(t *testing
 		defer cancel()
 		const want = "Timeout waiting for connection from the connection pool. maxPoolSize: 1, connections in use by cursors: 0, " +
 			"connections in use by transactions: 0, connections in use by other operations: 1"
-		if _, err := s.CheckOut(ctx); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.CheckOut(ctx, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v", err)
 		}
 	})

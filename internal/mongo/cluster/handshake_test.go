@@ -90,7 +90,7 @@ func TestAFailedHandshake(t *testing.T) {
 				found(t, s, standalone())
 				p.set(c.fail)
 				began := time.Now()
-				_, err := s.CheckOut(t.Context())
+				_, err := s.CheckOut(t.Context(), nil)
 				var failed *HandshakeError
 				if !errors.As(err, &failed) || time.Since(began) != c.after {
 					t.Fatalf("after %v: %v", time.Since(began), err)

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/drivererror"
 	"github.com/holdfast-db/holdfast/internal/mongo/revocation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -72,6 +73,19 @@ type refusedLogin struct {
 
 // Error returns the name of the code and the message.
 func (r *refusedLogin) Error() string { return fmt.Sprintf("(%s) %s", r.err.CodeName, r.err.Message) }
+
+// refusesUser reports whether an error is that of a login that the server has refused, or that the client has ended, although the server
+// answered as one that works.
+func refusesUser(err error) bool {
+	var failed *HandshakeError
+	var login *auth.Error
+	if !errors.As(err, &failed) || !errors.As(err, &login) || failed.Network {
+		return false
+	}
+	var refused *topology.HelloError
+	return !errors.As(err, &refused) ||
+		!topology.IsNotPrimary(refused.Code, refused.Message, refused.HasCode) && !topology.IsRecovering(refused.Code, refused.Message, refused.HasCode)
+}
 
 // ErrorCode returns the code of the reply.
 func (r *refusedLogin) ErrorCode() int32 { return r.err.Code }

@@ -78,7 +78,7 @@ func TestAnIdleConnectionIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 			if err := operation(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
-			conn := s.pool.idle[0]
+			conn := s.pool.own.idle[0]
 			if c.during != nil {
 				c.during(<-accepted)
 				untilDisturbed(t, conn)
@@ -102,7 +102,7 @@ func TestTheDeadlineOfTheLastOperationDoesNotCloseAnIdleConnection(t *testing.T)
 	if err := operation(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	conn := s.pool.idle[0]
+	conn := s.pool.own.idle[0]
 	conn.setDeadline(past) // that of an operation which was short enough to leave one
 	conn.lastUsed = time.Now().Add(-2 * idleProbeAfter)
 	next := checkOut(t, s)
@@ -131,7 +131,7 @@ func TestADeadIdleConnectionRequestsACheck(t *testing.T) {
 	if err := operation(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	conn := s.pool.idle[0]
+	conn := s.pool.own.idle[0]
 	(<-accepted).Close()
 	untilDisturbed(t, conn)
 	conn.lastUsed = time.Now().Add(-2 * time.Second)

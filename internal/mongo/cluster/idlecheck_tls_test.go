@@ -69,7 +69,7 @@ func TestAnIdleConnectionUnderTLSIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 			if err := operation(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
-			conn := s.pool.idle[0]
+			conn := s.pool.own.idle[0]
 			if c.during != nil {
 				c.during(<-accepted)
 				untilDisturbed(t, conn)

@@ -32,13 +32,13 @@ func TestTheErrorOfACheckoutHasTheErrorOfTheLastConnection(t *testing.T) {
 				}}, nil)
 				found(t, s, standalone())
 				for range c.dials {
-					if conn, err := s.CheckOut(t.Context()); err == nil {
+					if conn, err := s.CheckOut(t.Context(), nil); err == nil {
 						defer s.CheckIn(conn)
 					}
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				_, err := s.CheckOut(ctx)
+				_, err := s.CheckOut(ctx, nil)
 				var e *CheckOutError
 				if !errors.As(err, &e) || errors.Is(e.Failed, errDown) != c.failed {
 					t.Errorf("error: %v", err)

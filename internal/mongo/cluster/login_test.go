@@ -26,12 +26,12 @@ func plainLogin(t *testing.T) func(*Config) {
 
 // loginPeer answers hello, and the login with answer. Without an answer it says that the login is complete.
 func loginPeer(answer func(*question)) *peer {
+	if answer == nil {
+		answer = loggedIn
+	}
 	return &peer{hello: standalone(), script: func(q *question) bool {
 		if q.hello || q.header.RequestID != 2 { // 2 is the login
 			return false
-		}
-		if answer == nil {
-			answer = loggedIn
 		}
 		answer(q)
 		return true
@@ -86,7 +86,7 @@ func TestAFailedLogin(t *testing.T) {
 				s := bare(t, p, plainLogin(t))
 				found(t, s, standalone())
 				began := time.Now()
-				_, err := s.CheckOut(t.Context())
+				_, err := s.CheckOut(t.Context(), nil)
 				var failed *HandshakeError
 				var login *auth.Error
 				if !errors.As(err, &failed) || time.Since(began) != c.after {
@@ -184,7 +184,7 @@ func TestWhoDoesNotLogIn(t *testing.T) {
 				*cfg.Topology.Direct = true
 			})
 			found(t, s, arbiter)
-			if _, err := s.CheckOut(t.Context()); err == nil || len(p.asked) < 2 {
+			if _, err := s.CheckOut(t.Context(), nil); err == nil || len(p.asked) < 2 {
 				t.Errorf("%d messages were sent: %v; the arbiter refuses the login", len(p.asked), err)
 			}
 		})
@@ -237,7 +237,7 @@ func TestALoginThatFailsBehindALoadBalancerClearsItsService(t *testing.T) {
 				})
 				s := selected(t, cluster)
 				for want := 1; want < 4; want++ {
-					if _, err := s.CheckOut(t.Context()); err == nil {
+					if _, err := s.CheckOut(t.Context(), nil); err == nil {
 						t.Fatal("the login succeeds")
 					}
 					cleared := 0

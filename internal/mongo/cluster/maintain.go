@@ -57,6 +57,6 @@ func (p *pool) fill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.mayFill && p.state == ready && p.total < p.server.cluster.cfg.MinPoolSize && p.mayConnect() {
-		p.begin(nil)
+		p.begin(nil, p.own)
 	}
 }

@@ -84,7 +84,7 @@ func TestAContextThatEndsWhenHelloIsAnsweredFailsTheCheckoutOnly(t *testing.T) {
 			cancel()
 			sleep(t.Context(), time.Millisecond, nil) // the checkout ends before the connection is ready
 		})
-		if _, err := s.CheckOut(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := s.CheckOut(ctx, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 		pass(t, time.Second)

@@ -69,7 +69,7 @@ func TestARevokedCertificate(t *testing.T) {
 					shown := make(chan error, 10)
 					r.server.VerifyConnection = func(tls.ConnectionState) error { shown <- nil; return nil }
 					s := r.on(t, allowed)
-					_, err := s.CheckOut(t.Context())
+					_, err := s.CheckOut(t.Context(), nil)
 					var failed *HandshakeError
 					var certificate *tls.CertificateVerificationError
 					var revoked *revocation.Error
@@ -96,7 +96,7 @@ func TestARevokedCertificate(t *testing.T) {
 func TestACertificateWhoseAnswerIsNotStapled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRevocable(t, testserver.OCSPSettings{MustStaple: true})
-		_, err := r.on(t, Leniency{}).CheckOut(t.Context())
+		_, err := r.on(t, Leniency{}).CheckOut(t.Context(), nil)
 		var certificate *tls.CertificateVerificationError
 		if !errors.As(err, &certificate) || !strings.Contains(err.Error(), "demands a stapled OCSP answer") {
 			t.Errorf("%v", err)
@@ -130,7 +130,7 @@ func TestWhichConnectionsAreNotChecked(t *testing.T) {
 				r.responder.Set(testserver.OCSPRevoked, testserver.OCSPRevoked)
 				c.configure(r.client)
 				s := r.on(t, Leniency{})
-				conn, err := s.CheckOut(t.Context())
+				conn, err := s.CheckOut(t.Context(), nil)
 				if (err != nil) != c.checked || r.responder.Requests() > 0 != c.checked {
 					t.Errorf("%v, %d requests", err, r.responder.Requests())
 				}
@@ -154,7 +154,7 @@ func TestTheApplicationsCheckComesFirst(t *testing.T) {
 				}
 				return mine
 			}
-			_, err := r.on(t, allowed).CheckOut(t.Context())
+			_, err := r.on(t, allowed).CheckOut(t.Context(), nil)
 			var certificate *tls.CertificateVerificationError
 			if !errors.Is(err, mine) || errors.As(err, &certificate) || r.responder.Requests() > 0 {
 				t.Errorf("%v, %d requests", err, r.responder.Requests())

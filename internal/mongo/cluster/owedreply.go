@@ -57,15 +57,14 @@ func (p *pool) yieldOwing() {
 	}
 	needed := p.waiters.length - p.waiters.connecting - p.filling - p.yielding
 	for pending := range p.pending {
-		if pending.waiter != nil && !pending.waiter.queued {
+		if pending.waiter != nil && !pending.waiter.queued() {
 			needed-- // its caller has left, so the first waiter gets it
 		}
 	}
 	for ; needed > 0 && len(p.owing) > 0; needed-- {
 		c := p.owing[0]
 		p.owing = slices.Delete(p.owing, 0, 1)
-		p.yielding++
-		c.yields = true
+		p.yields(c)
 		c.interrupted.Store(&errYields)
 		p.server.cluster.background.Go(c.wake) // not under the lock: the net.Conn may be the application's
 	}

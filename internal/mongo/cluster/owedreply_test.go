@@ -71,7 +71,7 @@ func TestAConnectionIsUsedAgainWhenItsLateReplyWasRead(t *testing.T) {
 				pass(t, owedReplyLimit+20*time.Millisecond)
 				if c.kept {
 					counters(t, s, 1, 1, 0)
-					if !s.pool.idle[0].Reusable() {
+					if !s.pool.own.idle[0].Reusable() {
 						t.Error("a reply is owed still")
 					}
 				} else {

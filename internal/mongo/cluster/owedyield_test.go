@@ -71,7 +71,7 @@ func TestAConnectionThatOwesAReplyYieldsToAWaiter(t *testing.T) {
 				held := make(chan struct{})
 				for range c.callers { // they hold what they get until all others wait
 					go func() {
-						conn, err := s.CheckOut(t.Context())
+						conn, err := s.CheckOut(t.Context(), nil)
 						if err == nil {
 							<-held
 							err = ping(t.Context(), conn)
@@ -131,7 +131,7 @@ func TestAConnectionThatYieldsIsNotUsedAgain(t *testing.T) {
 		_, s := owers(t, 1, 1)
 		s.pool.mu.Lock()
 		c := s.pool.owing[0]
-		s.pool.waiters.push(&waiter{granted: make(chan grant, 1)})
+		s.pool.enqueue(&waiter{granted: make(chan grant, 1)}, s.pool.own)
 		s.pool.connectForWaiters()
 		w := s.pool.waiters.first
 		s.pool.mu.Unlock()
@@ -206,9 +206,9 @@ func TestAConnectionOnItsWaySparesTheOnesThatOwe(t *testing.T) {
 		heard, s := owers(t, 2, 1)
 		s.pool.mu.Lock()
 		s.pool.filling, s.pool.total = 1, 2
-		s.pool.waiters.push(&waiter{granted: make(chan grant, 1)})
+		s.pool.enqueue(&waiter{granted: make(chan grant, 1)}, s.pool.own)
 		s.pool.connectForWaiters()
-		s.pool.filling, s.pool.total, s.pool.waiters = 0, 1, waitQueue{}
+		s.pool.filling, s.pool.total, s.pool.waiters, s.pool.own.waiters = 0, 1, waitQueue{}, waitQueue{links: ofShare}
 		s.pool.mu.Unlock()
 		synctest.Wait()
 		if ids := heard.closedFor(); ids != nil {
@@ -223,7 +223,7 @@ func TestOneConnectionYieldsForOneWaiter(t *testing.T) {
 		heard, s := owers(t, 3, 3)
 		w := &waiter{granted: make(chan grant, 1)}
 		s.pool.mu.Lock()
-		s.pool.waiters.push(w)
+		s.pool.enqueue(w, s.pool.own)
 		s.pool.connectForWaiters()
 		s.pool.connectForWaiters()
 		s.pool.mu.Unlock()

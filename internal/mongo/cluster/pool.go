@@ -19,9 +19,10 @@ type pool struct {
 	mu          sync.Mutex
 	state       poolState
 	generations generations
-	cause       error   // the error that cleared the pool last
-	failed      error   // of the connection that was begun last; nil if it was made
-	idle        []*Conn // all of the current generation; the most recently used last
+	cause       error  // the error that cleared the pool last
+	failed      error  // of the connection that was begun last; nil if it was made
+	own         *share // of the user of Config.Auth, or of none
+	others      map[*User]*share
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}
 	mayFill     bool    // the listener has got PoolReady, so connections may be made for minPoolSize
@@ -37,13 +38,13 @@ type pool struct {
 }
 
 // checkOut returns a connection that only the caller uses until it is checked in.
-func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
+func (p *pool) checkOut(ctx context.Context, u *User) (*Conn, error) {
 	start := time.Now()
 	if !p.observed() {
-		return p.acquire(ctx, start)
+		return p.acquire(ctx, u, start)
 	}
 	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutBegan})
-	c, err := p.acquire(ctx, start)
+	c, err := p.acquire(ctx, u, start)
 	if err != nil {
 		p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutFailed, Reason: checkOutFailure(err), Err: err, Took: time.Since(start)})
 		return nil, err
@@ -59,9 +60,9 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
+func (p *pool) acquire(ctx context.Context, u *User, start time.Time) (*Conn, error) {
 	for {
-		c, w, err := p.idleOrWaiter(ctx, start)
+		c, w, err := p.idleOrWaiter(ctx, u, start)
 		if w != nil {
 			c, err = p.wait(ctx, w)
 		}
@@ -76,9 +77,9 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	}
 }
 
-// idleOrWaiter returns an idle connection, or a waiter for the next one. If ctx has ended it returns an error, because ctx
+// idleOrWaiter returns an idle connection of the user, or a waiter for the next one. If ctx has ended it returns an error, because ctx
 // would only break the connection.
-func (p *pool) idleOrWaiter(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
+func (p *pool) idleOrWaiter(ctx context.Context, u *User, now time.Time) (*Conn, *waiter, error) {
 	ended := ctx.Err() != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,14 +89,15 @@ func (p *pool) idleOrWaiter(ctx context.Context, now time.Time) (*Conn, *waiter,
 	if ended {
 		return nil, nil, p.exhausted(context.Cause(ctx), now)
 	}
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	s := p.shareOf(u)
+	if n := len(s.idle); n > 0 {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
 		c.checkedOut = now
 		return c, nil, nil
 	}
 	w := &waiter{granted: make(chan grant, 1), since: now}
-	p.waiters.push(w)
+	p.enqueue(w, s)
 	p.connectForWaiters()
 	return nil, w, nil
 }
@@ -134,7 +136,7 @@ func (p *pool) makeAvailable(c *Conn) {
 	p.put(c)
 }
 
-// put gives a connection to the first waiter, or makes it idle. It closes a stale one.
+// put gives a connection to the first waiter of its user, or makes it idle. It closes a stale one, and one whose place another user needs.
 func (p *pool) put(c *Conn) {
 	p.mu.Lock()
 	if reason := p.stale(c); reason != "" {
@@ -142,12 +144,20 @@ func (p *pool) put(c *Conn) {
 		p.discard(c, reason)
 		return
 	}
-	if p.waiters.length > 0 {
+	w, yields := p.next(c)
+	switch {
+	case yields:
+		p.yields(c)
+		p.mu.Unlock()
+		p.discard(c, event.ReasonIdle)
+		return
+	case w != nil:
+		p.dequeue(w)
 		c.checkedOut = c.lastUsed
-		p.waiters.pop().granted <- grant{conn: c}
-	} else {
+		w.granted <- grant{conn: c}
+	default:
 		c.checkedOut = time.Time{}
-		p.idle = append(p.idle, c)
+		c.share.idle = append(c.share.idle, c)
 	}
 	p.mu.Unlock()
 }
@@ -218,7 +228,7 @@ func (p *pool) remove(c *Conn, reason string) bool {
 // forget counts a connection no longer that was removed and closed.
 func (p *pool) forget(c *Conn) {
 	p.mu.Lock()
-	p.total--
+	p.gone(c.share)
 	if c.yields {
 		p.yielding--
 	}

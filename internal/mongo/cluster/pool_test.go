@@ -18,14 +18,14 @@ func TestACheckoutFromAPausedPoolReturnsTheErrorThatClearedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		var cleared *PoolClearedError
-		_, err := s.CheckOut(t.Context())
+		_, err := s.CheckOut(t.Context(), nil)
 		if !errors.As(err, &cleared) || cleared.Cause != nil ||
 			!strings.Contains(err.Error(), "no check of the server has succeeded yet") {
 			t.Errorf("before the first check: %v", err)
 		}
 		found(t, s, standalone())
 		s.pool.clear(errDown, false).run()
-		_, err = s.CheckOut(t.Context())
+		_, err = s.CheckOut(t.Context(), nil)
 		if !errors.As(err, &cleared) || !errors.Is(err, errDown) || cleared.Address != addrA {
 			t.Errorf("between selection and checkout: %v", err)
 		}
@@ -157,7 +157,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 		synctest.Wait() // the goroutine that made the connection has ended
 		w := &waiter{granted: make(chan grant, 1), since: time.Now()}
 		for i := range 50 {
-			p.waiters.push(w)
+			p.enqueue(w, p.own)
 			if i%2 == 0 {
 				p.put(held)
 			} else if !p.giveTo(w, held) {
@@ -167,7 +167,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 				p.put(c)
 			}
 			counters(t, s, 1, 1, 0)
-			held, _, _ = p.idleOrWaiter(t.Context(), time.Now())
+			held, _, _ = p.idleOrWaiter(t.Context(), nil, time.Now())
 		}
 		s.CheckIn(held)
 	})

@@ -132,7 +132,7 @@ func (p *pool) closePinned() {
 // drop takes an open connection from the pool, and closes it. It is called with the lock held.
 func (p *pool) drop(c *Conn, reason string) {
 	delete(p.open, c)
-	p.total--
+	p.gone(c.share)
 	p.counts.closed(reason)
 	p.generations.leave(c.service)
 	p.notices.add(func() { p.closeConn(c, reason) })
@@ -160,12 +160,14 @@ func everyConn(*Conn) bool { return true }
 
 // dropIdle closes the idle connections for which drop returns true.
 func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
-	p.idle = slices.DeleteFunc(p.idle, func(c *Conn) bool {
-		if !drop(c) {
-			return false
-		}
-		p.drop(c, reason)
-		return true
+	p.shares(func(s *share) {
+		s.idle = slices.DeleteFunc(s.idle, func(c *Conn) bool {
+			if !drop(c) {
+				return false
+			}
+			p.drop(c, reason)
+			return true
+		})
 	})
 }
 
@@ -173,8 +175,8 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 func (p *pool) failWaiters(err error) {
 	for w := p.waiters.first; w != nil; {
 		failed := w
-		if w = w.behind; !failed.connecting {
-			p.waiters.remove(failed)
+		if w = w.behind(); !failed.connecting {
+			p.dequeue(failed)
 			p.notices.add(func() { failed.granted <- grant{err: err} })
 		}
 	}

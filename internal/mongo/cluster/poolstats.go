@@ -35,9 +35,10 @@ func (p *pool) stats(now time.Time) telemetry.Pool {
 	cfg := &p.server.cluster.cfg
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	idle := p.idleConns()
 	s := telemetry.Pool{
 		Address: p.server.address, Ready: p.state == ready,
-		InUse: len(p.open) - len(p.idle), Idle: len(p.idle), Pending: len(p.pending), Waiting: p.waiters.length,
+		InUse: len(p.open) - idle, Idle: idle, Pending: len(p.pending), Waiting: p.waiters.length,
 		Min: limit(cfg.MinPoolSize), Max: limit(cfg.MaxPoolSize),
 		Made: p.counts.made, Failed: p.counts.failed, Closed: maps.Clone(p.counts.closedBy), TimedOut: p.counts.timedOut,
 	}

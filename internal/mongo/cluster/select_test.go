@@ -217,7 +217,7 @@ func TestTheMonitorAndPoolOfARemovedServerAreStopped(t *testing.T) {
 		set[addrA].set(func(p *peer) { p.hello = member(true, addrA, addrC) })
 		pass(t, c.cfg.HeartbeatInterval)
 		asked := set[addrB].hellos()
-		if _, err := b.CheckOut(t.Context()); !errors.Is(err, ErrPoolClosed) {
+		if _, err := b.CheckOut(t.Context(), nil); !errors.Is(err, ErrPoolClosed) {
 			t.Errorf("a checkout from the removed server: %v", err)
 		}
 		if err := ping(t.Context(), used); err != nil {

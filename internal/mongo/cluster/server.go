@@ -31,6 +31,7 @@ func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1), doubted: make(chan struct{}, 1)}
 	s.beginCheck()
 	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
+	s.pool.own = newShare(nil)
 	s.pool.open = make(map[*Conn]struct{})
 	s.pool.pending = make(map[*pendingConn]struct{})
 	if c.cfg.maintained() {
@@ -42,9 +43,9 @@ func newServer(c *Cluster, address string) *Server {
 // Address returns the server's "host:port".
 func (s *Server) Address() string { return s.address }
 
-// CheckOut returns a connection, which the caller returns with CheckIn. An error means that nothing was sent: a
+// CheckOut returns a connection of a user, nil for that of [Config.Auth], which the caller returns with CheckIn. An error means that nothing was sent: a
 // *PoolClearedError, a *CheckOutError, a *HandshakeError or ErrPoolClosed.
-func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
+func (s *Server) CheckOut(ctx context.Context, u *User) (*Conn, error) {
 	s.inFlight.Add(1)
 	ok := false
 	defer func() {
@@ -52,7 +53,7 @@ func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 			s.inFlight.Add(-1)
 		}
 	}()
-	c, err := s.pool.checkOut(ctx)
+	c, err := s.pool.checkOut(ctx, u)
 	ok = err == nil
 	return c, err
 }

@@ -150,7 +150,7 @@ func TestAFailureDuringTheHandshakeIsAHandshakeError(t *testing.T) {
 				p := &peer{script: func(q *question) bool { a.do(q); return true }}
 				s := bare(t, p, nil)
 				found(t, s, standalone())
-				_, err := s.CheckOut(t.Context())
+				_, err := s.CheckOut(t.Context(), nil)
 				var failed *HandshakeError
 				if !errors.As(err, &failed) || !errors.Is(err, a.want) || !failed.Network || !failed.Connecting {
 					t.Errorf("error %v (%+v), want a failed connection with %v", err, failed, a.want)

@@ -95,7 +95,7 @@ func TestAFailedTLSHandshake(t *testing.T) {
 				s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{addrA}}, Dialer: c.server(t), TLS: c.client})
 				found(t, s, standalone())
 				began := time.Now()
-				_, err := s.CheckOut(t.Context())
+				_, err := s.CheckOut(t.Context(), nil)
 				var failed *HandshakeError
 				if !errors.As(err, &failed) || time.Since(began) != c.after {
 					t.Fatalf("after %v: %v", time.Since(began), err)
@@ -135,7 +135,7 @@ func TestTheAlertBehindAFailedWrite(t *testing.T) {
 			Topology: topology.Config{Seeds: []string{addrA}}, Dialer: slowly{under(cfg)}, TLS: &tls.Config{InsecureSkipVerify: true},
 		})
 		found(t, s, standalone())
-		_, err := s.CheckOut(t.Context())
+		_, err := s.CheckOut(t.Context(), nil)
 		if err == nil || !strings.Contains(err.Error(), "tls: certificate required") {
 			t.Errorf("%v; want the alert", err)
 		}

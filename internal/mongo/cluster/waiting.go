@@ -10,9 +10,31 @@ type waiter struct {
 	granted    chan grant
 	since      time.Time
 	connecting bool // a connection was begun for it
+	share      *share
+	links      [2]link
+}
 
-	queued         bool
-	before, behind *waiter // in the queue
+// queued reports whether the waiter is in the queue of its pool.
+func (w *waiter) queued() bool { return w.links[ofPool].queued }
+
+// behind returns the next waiter of the pool.
+func (w *waiter) behind() *waiter { return w.links[ofPool].behind }
+
+// enqueue lets a waiter wait for a connection of a share. It is called with the lock held.
+func (p *pool) enqueue(w *waiter, s *share) {
+	w.share = s
+	p.waiters.push(w)
+	s.waiters.push(w)
+}
+
+// dequeue removes a waiter. It returns false if it does not wait. It is called with the lock held.
+func (p *pool) dequeue(w *waiter) bool {
+	if !p.waiters.remove(w) {
+		return false
+	}
+	w.share.waiters.remove(w)
+	p.dropUnused(w.share)
+	return true
 }
 
 // grant is a connection or an error.

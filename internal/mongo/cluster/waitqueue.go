@@ -3,49 +3,57 @@ package cluster
 import "time"
 
 // waitQueue has the checkouts that wait for a connection, the one that came first in front. Nothing that it does takes longer
-// when ten thousand wait, because the pool's lock is held meanwhile. The zero value is empty.
+// when ten thousand wait, because the pool's lock is held meanwhile. The zero value is the empty queue of a pool.
 type waitQueue struct {
 	first, last *waiter
 	length      int
 	connecting  int           // those for which a connection was begun
 	longest     time.Duration // that one has waited that is not in the queue any more
+	links       uint8         // which of the waiters' links it uses
+}
+
+// A waiter is in the queue of its pool and in that of its user's share.
+const (
+	ofPool uint8 = iota
+	ofShare
+)
+
+// link is the place of a waiter in one queue.
+type link struct {
+	queued         bool
+	before, behind *waiter
 }
 
 // push adds a waiter at the end.
 func (q *waitQueue) push(w *waiter) {
-	w.queued, w.before, w.behind = true, q.last, nil
+	w.links[q.links] = link{queued: true, before: q.last}
 	if q.last == nil {
 		q.first = w
 	} else {
-		q.last.behind = w
+		q.last.links[q.links].behind = w
 	}
 	q.last = w
 	q.length++
 }
 
-// pop removes the first waiter of a queue that is not empty.
-func (q *waitQueue) pop() *waiter {
-	w := q.first
-	q.remove(w)
-	return w
-}
-
 // remove removes a waiter. It returns false if it was not there.
 func (q *waitQueue) remove(w *waiter) bool {
-	if w == nil || !w.queued {
+	if w == nil || !w.links[q.links].queued {
 		return false
 	}
-	if w.before == nil {
-		q.first = w.behind
+	l := w.links[q.links]
+	if l.before == nil {
+		q.first = l.behind
 	} else {
-		w.before.behind = w.behind
+		l.before.links[q.links].behind = l.behind
 	}
-	if w.behind == nil {
-		q.last = w.before
+	if l.behind == nil {
+		q.last = l.before
 	} else {
-		w.behind.before = w.before
+		l.behind.links[q.links].before = l.before
 	}
-	if w.queued, w.before, w.behind = false, nil, nil; w.connecting {
+	w.links[q.links] = link{}
+	if w.connecting {
 		q.connecting--
 	}
 	q.length--

@@ -8,11 +8,11 @@ import (
 
 // contents returns the waiters, read forwards, and reports whether backwards there are the same.
 func (q *waitQueue) contents() (all []*waiter, consistent bool) {
-	for w := q.first; w != nil; w = w.behind {
+	for w := q.first; w != nil; w = w.links[q.links].behind {
 		all = append(all, w)
 	}
 	var back []*waiter
-	for w := q.last; w != nil; w = w.before {
+	for w := q.last; w != nil; w = w.links[q.links].before {
 		back = append(back, w)
 	}
 	slices.Reverse(back)
@@ -22,7 +22,7 @@ func (q *waitQueue) contents() (all []*waiter, consistent bool) {
 // Whatever joins and leaves, the queue has what a list would have.
 func TestTheWaitQueueIsAList(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	var q waitQueue
+	q := waitQueue{links: ofShare}
 	var want []*waiter
 	outside := make([]*waiter, 8)
 	for i := range outside {
@@ -51,8 +51,8 @@ func TestTheWaitQueueIsAList(t *testing.T) {
 					q.setConnecting(want[0])
 				}
 				if random.IntN(2) == 0 {
-					if q.pop() != want[0] {
-						t.Fatal("pop does not return the first waiter")
+					if q.first != want[0] || !q.remove(want[0]) {
+						t.Fatal("another waiter is the first")
 					}
 					want = want[1:]
 				}

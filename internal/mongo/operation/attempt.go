@@ -58,7 +58,7 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 	if r.sharesConnection(target) {
 		return r.onShared(ctx, limited, target)
 	}
-	conn, err := r.pin.checkOut(limited, target.Server)
+	conn, err := r.pin.checkOut(limited, target.Server, r.op.User)
 	if err != nil {
 		return r.checkOutFailed(ctx, target.Server, err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -89,6 +90,8 @@ type Operation struct {
 	// Request is the request that the operation belongs to, or nil.
 	Request *Request
 
+	// User is for whom a router sends the command, on connections of that user. Nil means the user of the client.
+	User *cluster.User
 	// RetryUntil is when the last retry of an operation without a deadline may begin. Zero means that there is one retry.
 	RetryUntil time.Time
 	// ClusterTime is the $clusterTime document of the program for which a router sends the command. It is sent if it is greater than the

@@ -58,12 +58,12 @@ func (p *Pin) Release() {
 	}
 }
 
-// checkOut returns the pinned connection or, without one, checks out a connection of the server. It returns an error if
+// checkOut returns the pinned connection or, without one, checks out a connection of the server, for a user. It returns an error if
 // ctx has ended, because ctx would only break the connection.
-func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Conn, error) {
+func (p *Pin) checkOut(ctx context.Context, server *cluster.Server, user *cluster.User) (*cluster.Conn, error) {
 	switch {
 	case p == nil || p.kept == nil:
-		return server.CheckOut(ctx)
+		return server.CheckOut(ctx, user)
 	case p.kept.lost:
 		return nil, errConnectionLost
 	case ctx.Err() != nil:

@@ -26,7 +26,7 @@ func (w *world) connection(pin *Pin, s *Session) int64 {
 func (w *world) occupy() (release func()) {
 	w.Helper()
 	server := w.server()
-	conn, err := server.CheckOut(w.Context())
+	conn, err := server.CheckOut(w.Context(), nil)
 	w.must(err)
 	return func() { server.CheckIn(conn) }
 }

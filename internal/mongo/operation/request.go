@@ -197,7 +197,7 @@ func (h *heldConn) renew(ctx context.Context, server *cluster.Server) error {
 		server.BeginUse()
 		return nil
 	}
-	conn, err := server.CheckOut(ctx)
+	conn, err := server.CheckOut(ctx, nil)
 	if err != nil {
 		return err
 	}
