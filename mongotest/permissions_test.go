@@ -154,6 +154,8 @@ func TestWhatEachCommandNeeds(t *testing.T) {
 		{`{"revokeRolesFromUser": "n", "roles": ["none"], "$db": "app"}`, needs("app.", "revokeRole")},
 		{`{"usersInfo": 1, "$db": "app"}`, needs("app.", "viewUser")},
 		{`{"usersInfo": "u", "$db": "$external"}`, nil},
+		{`{"usersInfo": 1, "showCredentials": true, "$db": "app"}`, needs("app.", "viewUser")},
+		{`{"usersInfo": "u", "showCredentials": true, "$db": "$external"}`, nil},
 		{`{"createRole": "n", "privileges": [{"resource": {"db": "app", "collection": ""}, "actions": ["find"]}], "roles": [{"role": "none", "db": "other"}], "$db": "app"}`, needs("app.", "createRole grantRole", "other.", "grantRole")},
 		{`{"updateRole": "n", "roles": ["none"], "$db": "app"}`, needs(".", "revokeRole", "app.", "grantRole")},
 		{`{"dropRole": "n", "$db": "app"}`, needs("app.", "dropRole")},

@@ -182,13 +182,16 @@ func Named(all []*Account, db, name string) *Account {
 // FullName is the user's id.
 func (a *Account) FullName() string { return a.DB + "." + a.Name }
 
-// AppendInfo appends the account as usersInfo has it.
-func (a *Account) AppendInfo(dst []byte, key string) []byte {
+// AppendInfo appends the account as usersInfo has it, with what the server keeps of the password if the caller asks for that.
+func (a *Account) AppendInfo(dst []byte, key string, credentials bool) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendString(dst, "_id", a.FullName())
 	dst = wire.AppendBinary(dst, "userId", bson.TypeBinaryUUID, a.id[:])
 	dst = wire.AppendString(dst, "user", a.Name)
 	dst = wire.AppendString(dst, "db", a.DB)
+	if credentials {
+		dst = a.appendCredentials(dst)
+	}
 	dst = a.AppendRoles(dst, "roles")
 	dst = wire.AppendStrings(dst, "mechanisms", a.Mechanisms())
 	return wire.EndDocument(dst, at)

@@ -158,19 +158,38 @@ func cmdUsersInfo(x *call.Call) error {
 	if err != nil {
 		return err
 	}
+	credentials, err := showsCredentials(x)
+	if err != nil {
+		return err
+	}
 	rs := x.Client.Cluster
 	return call.WithLock(x, func(x call.Locked) error {
 		at, dst := wire.BeginArray(x.Result.Out, "users")
 		n := 0
 		for _, a := range rs.Users {
 			if wanted(a) {
-				dst = a.AppendInfo(dst, wire.ArrayKey(n))
+				dst = a.AppendInfo(dst, wire.ArrayKey(n), credentials)
 				n++
 			}
 		}
 		x.Result.Out = wire.EndDocument(dst, at)
 		return nil
 	})
+}
+
+// showsCredentials reads the field by which usersInfo shows credentials, of one user as of all. It needs no privilege but viewUser.
+func showsCredentials(x *call.Call) (bool, error) {
+	for i := range x.Command.Args {
+		e := &x.Command.Args[i]
+		if string(e.Key) != "showCredentials" {
+			continue
+		}
+		if e.Type != bson.TypeBoolean {
+			return false, fields.WrongType(x.Command.Name, "showCredentials", e.Type, "bool")
+		}
+		return e.True(), nil
+	}
+	return false, nil
 }
 
 // wantedUsers reads whom usersInfo asks for: 1 for the database's, a name, {user, db}, {forAllDBs: true}, or several.
