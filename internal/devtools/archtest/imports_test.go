@@ -67,6 +67,7 @@ var levels = []level{
 	{"below the public packages", []string{"couchbase/vector"}},
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
 
+	{"below the router", []string{"internal/router/scramserver"}},
 	{"a router on a client", []string{"internal/router"}},
 
 	{"what explores every fault", []string{"internal/explore/site", "internal/explore/testrun"}},
