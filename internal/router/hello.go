@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	ourMaxWire      = 25 // MongoDB 8.0
 	maxDocument     = 16 << 20
 	maxBatch        = 100_000
 	appended        = 4 << 10 // bytes, at most, that a command has more at the member, which takes maxMessageBytes in all
@@ -145,7 +144,7 @@ func (r *Router) maxWire(known *topology.Description) int32 {
 	if least == none {
 		return r.wire.Load()
 	}
-	least = min(least, ourMaxWire)
+	least = min(least, topology.MaxWireVersion)
 	r.wire.Store(least)
 	return least
 }

@@ -14,7 +14,7 @@ func TestTheWireVersion(t *testing.T) {
 		want    int32
 	}{
 		{nil, 0},
-		{[]*topology.Server{{Type: topology.RSPrimary, MaxWireVersion: 99}}, ourMaxWire},
+		{[]*topology.Server{{Type: topology.RSPrimary, MaxWireVersion: 99}}, topology.MaxWireVersion},
 		{[]*topology.Server{
 			{Type: topology.RSPrimary, MaxWireVersion: 17}, {Type: topology.RSSecondary, MaxWireVersion: 21}, {Type: topology.RSArbiter, MaxWireVersion: 9},
 		}, 17},
