@@ -47,7 +47,9 @@ const (
 )
 
 // start makes a deployment.
-func start(t *testing.T, facts unified.Facts) server {
+func start(t *testing.T, facts unified.Facts) unified.Deployment { return startServer(t, facts) }
+
+func startServer(t *testing.T, facts unified.Facts) server {
 	options := []mongotest.Option{mongotest.InMemory(), mongotest.Version(facts.Version)}
 	if facts.Auth {
 		options = append(options, mongotest.Users(mongotest.User{Name: userName, Password: userPassword}),

@@ -48,8 +48,16 @@ func filesIn(t *testing.T, root, suite string) []string {
 	return files
 }
 
+// starter makes a deployment.
+type starter func(*testing.T, unified.Facts) unified.Deployment
+
 // runCase runs a case against a server of its own, on a clock of its own.
 func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts) error {
+	return runCaseOn(t, start, f, c, facts)
+}
+
+// runCaseOn runs a case against what a starter makes, on a clock of its own.
+func runCaseOn(t *testing.T, start starter, f *unified.File, c *unified.Test, facts unified.Facts) error {
 	if err := facts.Admit(f, c); err != nil {
 		return err
 	}
