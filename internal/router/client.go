@@ -71,6 +71,9 @@ func (c *client) deal(q *command) error {
 
 // command answers one command.
 func (c *client) command(q *command) error {
+	if refused := q.checkDatabase(); refused != nil {
+		return c.refuse(q, refused)
+	}
 	preference, refused := preferenceOf(q)
 	if refused != nil {
 		return c.refuse(q, refused)

@@ -15,7 +15,8 @@ type command struct {
 	slaveOk bool // of an OP_QUERY
 	old     *old // nil for a command, even if it came in an OP_QUERY
 
-	preference     []byte // $readPreference, if it is a document
+	databaseType   bson.Type // of $db in an OP_MSG
+	preference     []byte    // $readPreference, if it is a document
 	preferenceType bson.Type
 	clusterTime    []byte
 	sessions       bool // it has lsid

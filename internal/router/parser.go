@@ -43,7 +43,7 @@ func (p *parser) readElements() error {
 	c.cursor, _ = it.Int64()
 	for it.Next() {
 		if string(it.Key) == "$db" {
-			c.Database = p.sameDatabase(it.Text())
+			c.Database, c.databaseType = p.sameDatabase(it.Text()), it.Type
 			continue
 		}
 		c.note(&it.Element)

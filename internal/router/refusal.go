@@ -34,6 +34,7 @@ const (
 	codeIDLDuplicateField    = 40413
 	codeUnsupportedOpQuery   = 352
 	codeExhaustAtMongos      = 18526
+	codeNoDatabase           = 40571
 	labelTransient           = "TransientTransactionError"
 	labelResumable           = "ResumableChangeStreamError"
 	labelRetryableWrite      = "RetryableWriteError"
