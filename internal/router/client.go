@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -71,7 +72,7 @@ func (c *client) deal(q *command) error {
 
 // command answers one command.
 func (c *client) command(q *command) error {
-	if refused := q.checkDatabase(); refused != nil {
+	if refused := cmp.Or(q.checkDatabase(), q.checkClusterTime()); refused != nil {
 		return c.refuse(q, refused)
 	}
 	preference, refused := preferenceOf(q)

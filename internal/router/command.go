@@ -18,7 +18,8 @@ type command struct {
 	databaseType   bson.Type // of $db in an OP_MSG
 	preference     []byte    // $readPreference, if it is a document
 	preferenceType bson.Type
-	clusterTime    []byte
+	clusterTime    []byte // $clusterTime, if it is a document
+	clusterType    bson.Type
 	sessions       bool // it has lsid
 	numbered       bool // it has txnNumber
 	transaction    bool // it has autocommit
@@ -45,7 +46,7 @@ func (c *command) note(e *wire.Element) {
 	case "$readPreference":
 		c.preference, c.preferenceType = e.Document(), e.Type
 	case "$clusterTime":
-		c.clusterTime = e.Document()
+		c.clusterTime, c.clusterType = e.Document(), e.Type
 	case "lsid":
 		c.sessions = true
 	case "txnNumber":
@@ -59,6 +60,14 @@ func (c *command) note(e *wire.Element) {
 	case "writeConcern":
 		c.unacknowledged = isZeroW(e.Document())
 	}
+}
+
+// checkClusterTime refuses a $clusterTime that no member gets to see: the router sends its own.
+func (c *command) checkClusterTime() *refusal {
+	if c.clusterType == 0 || c.clusterTime != nil {
+		return nil
+	}
+	return typeMismatch("$clusterTime has the BSON type %v, it must be a document", c.clusterType)
 }
 
 // isZeroW reports whether a write concern asks for no acknowledgement.

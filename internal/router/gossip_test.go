@@ -33,3 +33,16 @@ func TestTheClusterTimeIsGossiped(t *testing.T) {
 		}
 	})
 }
+
+// No member gets to see the cluster time of a client, so the router refuses what is none.
+func TestAClusterTimeIsADocument(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, command := range []string{"count", "ping"} {
+			for _, value := range []any{1, nil, bson.A{}} {
+				if o := w.dial().outcomeOf(d(command, "c"), bson.E{Key: "$clusterTime", Value: value}); o.Code != 14 {
+					w.Errorf("%s with $clusterTime %v: %+v, want 14", command, value, o)
+				}
+			}
+		}
+	})
+}
