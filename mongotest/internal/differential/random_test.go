@@ -44,21 +44,31 @@ type campaign struct {
 }
 
 func TestRandomCommands(t *testing.T) {
-	c := &campaign{t: t, grammar: readGrammar(t), coverage: coverage{counts: make(map[string]int)}, kinds: make(map[string]int)}
+	c := newCampaign(t)
+	c.compare(*commands, newPair)
+	c.report()
+}
+
+func newCampaign(t *testing.T) *campaign {
+	t.Helper()
+	return &campaign{t: t, grammar: readGrammar(t), coverage: coverage{counts: make(map[string]int)}, kinds: make(map[string]int)}
+}
+
+// compare asks pairs of servers at least n random commands.
+func (c *campaign) compare(n int, pairOf func(testing.TB, string) *pair) {
 	var wg sync.WaitGroup
 	for w := range workers {
-		p := newPair(t, fmt.Sprint(w))
+		p := pairOf(c.t, fmt.Sprint(w))
 		wg.Go(func() {
-			for n := c.next.Add(1); n <= 1+int64(*commands)/perSequence; n = c.next.Add(1) {
-				if err := c.sequence(p, uint64(n)); err != nil {
-					t.Logf("not compared, since the real server ended: %v", err)
+			for stream := c.next.Add(1); stream <= 1+int64(n)/perSequence; stream = c.next.Add(1) {
+				if err := c.sequence(p, uint64(stream)); err != nil {
+					c.t.Logf("not compared, since the real server ended: %v", err)
 					c.ended.Add(1)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	c.report()
 }
 
 // report prints the figures and checks the requirements on the commands themselves.

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -22,6 +23,8 @@ type server struct {
 	id     int32
 	cursor int64 // the one that the last reply left open
 	read   []byte
+
+	db, as string // the database db has the name as here, which is as long; empty if it has the same
 }
 
 // authority returns how the real server is reached. Without one the test is skipped, and fails in CI.
@@ -69,7 +72,7 @@ func (s *server) run(command bson.D) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.roundTrip(body)
+	reply, err := s.roundTrip(renamed(body, s.db, s.as))
 	if err != nil {
 		_ = s.conn.Close()
 		s.conn = nil
@@ -78,7 +81,15 @@ func (s *server) run(command bson.D) (bson.Raw, error) {
 	if id, err := reply.LookupErr("cursor", "id"); err == nil {
 		s.cursor = id.AsInt64()
 	}
-	return reply, nil
+	return renamed(reply, s.as, s.db), nil
+}
+
+// renamed returns a document with another name of a database, which is as long as the one that it has.
+func renamed(document []byte, from, to string) []byte {
+	if from == to {
+		return document
+	}
+	return bytes.ReplaceAll(document, []byte(from), []byte(to))
 }
 
 // connect makes the connection if there is none. It waits for a server that is being started anew, which may still accept
