@@ -68,6 +68,7 @@ var levels = []level{
 	{"the public packages", []string{"couchbase", "couchbasetest", "mongo", "mongo/mongoslog", "mongo/once", "mongotest"}},
 
 	{"below the router", []string{"internal/router/scramserver"}},
+	{"below the router", []string{"internal/router/userfile"}},
 	{"a router on a client", []string{"internal/router"}},
 
 	{"what explores every fault", []string{"internal/explore/site", "internal/explore/testrun"}},

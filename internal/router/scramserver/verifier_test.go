@@ -97,7 +97,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := []string{string(key), fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), base64.StdEncoding.EncodeToString(key), strings.Trim(fmt.Sprint(key), "[]"), "0x73, 0x65"}
+	shown := []string{string(key), fmt.Sprintf("%x", key), fmt.Sprintf("%X", key), base64.StdEncoding.EncodeToString(key), strings.Trim(fmt.Sprintf("%d", key), "[]"), "0x73, 0x65"}
 	for _, value := range []any{v, &v, []Verifier{v}, map[string]Verifier{"a": v}, struct{ V Verifier }{v}, c, *c, struct{ C *Conversation }{c}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b", "%U", "%c", "%e", "%t"} {
 			text := fmt.Sprintf(verb, value)
