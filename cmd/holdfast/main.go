@@ -117,6 +117,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	if len(args) == 1 && args[0] == "--version" { // not a flag of kong, because mock has mongod's --version
 		args = []string{"version"}
 	}
+	if isRouterHash(args) {
+		return runRouterHash(s, args[2:])
+	}
 	if len(args) > 0 && args[0] == completeName {
 		parser, err := newParser(s, &c, opts)
 		if err != nil {

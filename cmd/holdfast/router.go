@@ -36,7 +36,9 @@ listens on loopback addresses and Unix sockets only. docs/ROUTER.md says what it
 
 It prints a line when it listens, when it finds or loses the member that takes writes, for each client that it refuses, and at its end. The
 first signal (Ctrl-C, SIGTERM) begins the quiesce: hellos are answered with the error 91, so that drivers go to another router, and operations
-still work until the clients have left, at most for --quiesce. A second signal ends it at once.`
+still work until the clients have left, at most for --quiesce. A second signal ends it at once.
+
+"holdfast router hash USER" makes an entry of a file of users from a password; see its --help.`
 }
 
 const defaultListen = "127.0.0.1:27017"
