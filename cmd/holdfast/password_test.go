@@ -11,7 +11,7 @@ import (
 
 func TestAPasswordIsOneLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"pencil\n": "pencil", "pencil": "pencil", "pencil\r\n": "pencil", " pen cil \n": " pen cil ",
+		"pencil\n": "pencil", "pencil": "pencil", "pencil\r\n": "pencil", "pen cil\n": "pen cil",
 		"": "", "\n": "", "a\nb\n": "", "a\rb": "", strings.Repeat("x", mostPassword+1): "",
 	} {
 		got, err := passwordLine(strings.NewReader(text))
