@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/router"
+	"github.com/holdfast-db/holdfast/internal/router/userfile"
 )
 
 type routerCommand struct {
 	Upstream              string        `placeholder:"URI" help:"The connection string of the replica set, or of a standalone. The list of processes shows it: give one with a password in the settings file."`
-	Listen                []string      `sep:"none" placeholder:"ADDRESS" help:"An address for clients, HOST:PORT or unix:/FOLDER/NAME.sock; may be repeated. Without it: 127.0.0.1:27017. HOST must be a loopback address; port 0 is any free port."`
+	Listen                []string      `sep:"none" placeholder:"ADDRESS" help:"An address for clients, HOST:PORT or unix:/FOLDER/NAME.sock; may be repeated. Without it: 127.0.0.1:27017. HOST must be an IP address, and one of the loopback without --pass-through or --users; port 0 is any free port."`
 	Settings              string        `placeholder:"FILE" help:"A JSON object with the same names as these flags. A flag takes precedence over its setting."`
+	PassThrough           bool          `help:"Clients log in as users of the members, by SCRAM, and the members see them as these. The user in --upstream must be one who may run usersInfo for all."`
+	Users                 string        `placeholder:"FILE" help:"Clients log in as users in this JSON file, by SCRAM or with their certificates. The members see them as the user in --upstream. See: holdfast router hash --help"`
 	TLSCertificateKeyFile string        `name:"tls-certificate-key-file" placeholder:"FILE" help:"Clients that come over TCP must use TLS, 1.2 or newer. The file has the router's certificate and key, as PEM."`
 	TLSCAFile             string        `name:"tls-ca-file" placeholder:"FILE" help:"Clients must show a certificate of an authority in this file."`
 	MaxClients            int           `default:"65536" help:"The number of clients that may be connected. One too many is disconnected without an answer, as by a mongos."`
@@ -31,8 +35,8 @@ type routerCommand struct {
 // Help returns the part of the help that is not about a flag.
 func (*routerCommand) Help() string {
 	return `Clients of any driver connect to it as to a mongos: "replicaSet" must not be in their connection strings. It sends their operations to the members
-by their read preferences, and retries what a failover interrupts, also for clients that cannot. There is no authentication of clients yet, so it
-listens on loopback addresses and Unix sockets only. docs/ROUTER.md says what it does and does not.
+by their read preferences, and retries what a failover interrupts, also for clients that cannot. Without --pass-through or --users clients do not log
+in: it listens on loopback addresses and Unix sockets only then. docs/ROUTER.md says what it does and does not.
 
 It prints a line when it listens, when it finds or loses the member that takes writes, for each client that it refuses, and at its end. The
 first signal (Ctrl-C, SIGTERM) begins the quiesce: hellos are answered with the error 91, so that drivers go to another router, and operations
@@ -80,11 +84,13 @@ func (c *routerCommand) check() error {
 		return fmt.Errorf("--window is %v; it must be positive", c.Window)
 	case c.Quiesce <= 0:
 		return fmt.Errorf("--quiesce is %v; it must be positive", c.Quiesce)
+	case c.PassThrough && c.Users != "":
+		return errors.New("--pass-through and --users exclude each other: the users are either those of the members or those of the file")
 	case c.TLSCAFile != "" && c.TLSCertificateKeyFile == "":
 		return errors.New("--tls-ca-file needs a --tls-certificate-key-file")
 	}
 	for _, address := range c.Listen {
-		if _, err := parseListen(address); err != nil {
+		if _, err := c.parseListen(address); err != nil {
 			return err
 		}
 	}
@@ -111,7 +117,16 @@ func isPort(text string) bool {
 func (c *routerCommand) config() (*router.Config, error) {
 	cfg := &router.Config{
 		Window: c.Window, MostWaiting: c.MaxWaiting, WaitingBytes: c.MaxWaitingBytes, Quiesce: c.Quiesce, MostClients: c.MaxClients,
-		PinOperation: c.Pin == "operation",
+		PinOperation: c.Pin == "operation", PassThrough: c.PassThrough,
+	}
+	if c.Users != "" {
+		text, err := os.ReadFile(c.Users)
+		if err == nil {
+			cfg.Users, err = userfile.Parse(text)
+		}
+		if err != nil {
+			return nil, usageError(fmt.Errorf("--users %s: %w", c.Users, err))
+		}
 	}
 	if c.TLSCertificateKeyFile != "" {
 		var err error

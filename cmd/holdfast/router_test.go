@@ -61,7 +61,7 @@ func TestTheErrorOfASettingsFileNamesTheField(t *testing.T) {
 		`[]`:                          "it must be a JSON object",
 		`{"window": "1s"`:             "it must be a JSON object",
 		`{} {}`:                       "there is something after the JSON object",
-		`{"windows": "1s"}`:           `there is no setting "windows"; known are: upstream, listen, tls-certificate-key-file`,
+		`{"windows": "1s"}`:           `there is no setting "windows"; known are: upstream, listen, pass-through, users, tls-certificate-key-file`,
 		`{"settings": "a"}`:           `there is no setting "settings"`,
 		`{"window": 20}`:              `window is 20; it must be a duration such as "20s"`,
 		`{"window": "soon"}`:          `--window: `,
@@ -74,7 +74,7 @@ func TestTheErrorOfASettingsFileNamesTheField(t *testing.T) {
 		`{"pin": "x"}`:                "--pin must be one of",
 		`{"pin": "operation", "pin":`: "pin: ",
 		`{"pin": "operation", "pin": "connection"}`:            "pin is there twice",
-		`{"upstream": "mongodb://a", "listen": ["0.0.0.0:1"]}`: `--listen is "0.0.0.0:1"; the host must be a loopback address`,
+		`{"upstream": "mongodb://a", "listen": ["0.0.0.0:1"]}`: `--listen is "0.0.0.0:1"; without --pass-through or --users the host must be a loopback address`,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

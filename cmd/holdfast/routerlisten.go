@@ -22,8 +22,8 @@ const (
 	socketSuffix = ".sock" // by it drivers know the path of a socket in a connection string
 )
 
-// parseListen reads a value of --listen. As long as a router has no authentication, only programs of this machine may reach it.
-func parseListen(text string) (a listenAddress, err error) {
+// parseListen reads a value of --listen. If clients do not log in, only programs of this machine may reach the router.
+func (c *routerCommand) parseListen(text string) (a listenAddress, err error) {
 	if path, ok := strings.CutPrefix(text, unixScheme); ok {
 		if !filepath.IsAbs(path) || !strings.HasSuffix(path, socketSuffix) {
 			return a, fmt.Errorf("--listen is %q; the path of a Unix socket must be absolute and end in %s, or drivers do not know it as one", text, socketSuffix)
@@ -39,9 +39,12 @@ func parseListen(text string) (a listenAddress, err error) {
 		host = "127.0.0.1"
 	}
 	ip, err := netip.ParseAddr(host)
-	if err != nil || !ip.IsLoopback() {
-		return a, fmt.Errorf("--listen is %q; the host must be a loopback address, 127.0.0.1 or [::1] for example: the router does not authenticate clients yet, "+
-			"so whoever reaches it has the rights of the user in --upstream", text)
+	if err != nil {
+		return a, fmt.Errorf("--listen is %q; the host must be an IP address, 127.0.0.1 or [::] for example", text)
+	}
+	if !ip.IsLoopback() && !c.PassThrough && c.Users == "" {
+		return a, fmt.Errorf("--listen is %q; without --pass-through or --users the host must be a loopback address, 127.0.0.1 or [::1] for example: "+
+			"whoever reaches the router has the rights of the user in --upstream", text)
 	}
 	a.tcp, err = netip.ParseAddrPort(net.JoinHostPort(host, port))
 	return a, err
@@ -74,7 +77,7 @@ func (a listenAddress) listen() (net.Listener, error) {
 // listeners listens at all addresses, or at none.
 func (c *routerCommand) listeners() (all []net.Listener, err error) {
 	for _, text := range c.Listen {
-		a, err := parseListen(text)
+		a, err := c.parseListen(text)
 		if err != nil {
 			return nil, err
 		}

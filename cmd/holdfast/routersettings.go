@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,6 +141,8 @@ func (s *setting) texts(of reflect.Type) ([]string, error) {
 	switch {
 	case isNumber:
 		wanted = "a number"
+	case of.Kind() == reflect.Bool:
+		wanted = "true or false"
 	case of == durations:
 		wanted = `a duration such as "20s"`
 	case of == textLists:
@@ -150,8 +153,12 @@ func (s *setting) texts(of reflect.Type) ([]string, error) {
 		if isNumber {
 			return []string{v.String()}, nil
 		}
+	case bool:
+		if of.Kind() == reflect.Bool {
+			return []string{strconv.FormatBool(v)}, nil
+		}
 	case string:
-		if !isNumber && of != textLists {
+		if !isNumber && of != textLists && of.Kind() != reflect.Bool {
 			return []string{v}, nil
 		}
 	case []any:

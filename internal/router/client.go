@@ -25,6 +25,8 @@ type client struct {
 	end     context.CancelFunc
 	lost    *refusal // of an old write without a reply, which the client does not know yet
 	watcher watcher
+	account *account           // who it is; nil: it has not logged in
+	login   *login             // that has begun
 	reads   *operation.Request // the member of its reads; nil if each operation selects one
 }
 
@@ -46,7 +48,7 @@ func (c *client) serve() {
 		return
 	}
 	for {
-		message, err := c.in.next(maxMessageBytes)
+		message, err := c.in.next(c.limit())
 		if err != nil {
 			return
 		}
@@ -64,6 +66,9 @@ func (c *client) serve() {
 
 // deal answers one command. The error is that of the connection.
 func (c *client) deal(q *command) error {
+	if refused := c.checkLogin(q); refused != nil {
+		return c.refuse(q, refused)
+	}
 	if q.old != nil || c.lost != nil {
 		return c.dealOld(q)
 	}
@@ -91,6 +96,9 @@ func (c *client) command(q *command) error {
 
 // forward has a member run a command, and sends its reply to the client.
 func (c *client) forward(q *command, preference *readpref.ReadPref) error {
+	if refused := c.checkMark(q); refused != nil {
+		return c.refuse(q, refused)
+	}
 	f := newForwarded(c, q)
 	defer f.recycle()
 	c.describe(f, preference)

@@ -2,6 +2,8 @@ package router
 
 import (
 	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/router/userfile"
 	"github.com/holdfast-db/holdfast/telemetry"
 )
 
@@ -44,12 +47,20 @@ type Config struct {
 	// MostClients is how many clients may be connected at the same time. Default: 65,536. One too many is disconnected before an answer, as a
 	// mongos does at its maxIncomingConnections: of all refusals only this one leaves a driver's other connections alone.
 	MostClients int
-	// TLS is for the connections of clients, but for those over a Unix socket. Nil means none. TLS 1.2 is the least version.
+	// PassThrough means that clients log in as users of the members, with SCRAM-SHA-256 or SCRAM-SHA-1, and that the members see them as these. The
+	// user of Upstream must be allowed the command usersInfo with showCredentials.
+	PassThrough bool
+	// Users are who may log in. Their commands run as the user of Upstream. With neither PassThrough nor Users clients do not log in.
+	Users *userfile.File
+
+	// TLS is for the connections of clients, but for those over a Unix socket. Nil means none. TLS 1.2 is the least version. With Users, the
+	// subject of a client's certificate that is verified may log in with MONGODB-X509.
 	TLS *tls.Config
 
 	// Tracer is told of the operations at the members, and of the connections to them. Nil means that nobody is.
 	Tracer *telemetry.Tracer
-	// Refused, if it is set, is told of each client that is disconnected because it is one too many, or because its TLS handshake failed. It
+	// Refused, if it is set, is told of each client that is disconnected because it is one too many, or because its TLS handshake failed, and
+	// of each login that failed. It
 	// must be safe for concurrent use, and return soon.
 	Refused func(from net.Addr, reason string)
 }
@@ -100,6 +111,10 @@ func (c *Config) checkUpstream() error {
 		return errors.New("router: Upstream has ServerAPIOptions; the API version is that of each client")
 	case o.ServerSelectionTimeout != nil:
 		return errors.New("router: Upstream has serverSelectionTimeoutMS; Window is how long operations wait")
+	case c.PassThrough && c.Users != nil:
+		return errors.New("router: both PassThrough and Users are set; the names and passwords of clients are either those of the members or those of the file")
+	case c.PassThrough && (o.Auth == nil || o.Auth.Username == ""):
+		return errors.New("router: Upstream has no credential; PassThrough needs that of a user who may run usersInfo")
 	case o.Timeout != nil:
 		return errors.New("router: Upstream has timeoutMS; the time of an operation is that of its client")
 	}
@@ -117,6 +132,27 @@ func (c *Config) upstream() *options.ClientOptions {
 		o.SetMinPoolSize(defaultMinPool)
 	}
 	return &o
+}
+
+// accounts returns who may log in to a router, nil if nobody needs to.
+func (c *Config) accounts(r *Router) accounts {
+	switch {
+	case c.PassThrough:
+		return newPassThrough(r)
+	case c.Users != nil:
+		return fileUsers{c.Users}
+	}
+	return nil
+}
+
+// secretOf returns a secret that all routers with the same credential have: at each of them a user who does not exist has the same salt, as one
+// who does.
+func secretOf(upstream *options.ClientOptions) []byte {
+	if upstream.Auth == nil || upstream.Auth.Password == "" {
+		return []byte(rand.Text())
+	}
+	sum := sha256.Sum256([]byte("the salts of a router\x00" + upstream.Auth.Password))
+	return sum[:]
 }
 
 func valueOr[T any](p *T, otherwise T) T {

@@ -15,6 +15,7 @@ type cursors struct {
 // place is the member of a cursor.
 type place struct {
 	address string
+	owner   id // who opened it, if the members cannot tell
 	used    time.Time
 	stream  bool       // of a change stream
 	old     *oldCursor // nil if its client sends no old messages
@@ -42,14 +43,14 @@ func (c *cursors) watches(id int64) bool {
 	return c.places[id].stream
 }
 
-// opened notes that a member has a cursor, perhaps one of a change stream.
-func (c *cursors) opened(id int64, address string, stream bool, now time.Time) {
+// opened notes that a member has a cursor.
+func (c *cursors) opened(id int64, p place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.places) >= mostCursors || now.Sub(c.swept) > sweepEvery {
-		c.sweepLocked(now)
+	if len(c.places) >= mostCursors || p.used.Sub(c.swept) > sweepEvery {
+		c.sweepLocked(p.used)
 	}
-	c.places[id] = place{address: address, used: now, stream: stream}
+	c.places[id] = p
 }
 
 // used notes that n more documents of a cursor came.

@@ -13,6 +13,11 @@
 // came, but for its header (forward.go). An error without a reply becomes one, and no error of a state change reaches a client, whose
 // driver would drop its connections to the router (failure.go, statechange.go).
 //
+// # Who a client is
+//
+// A login ends here (login.go). What is known of the password comes from the members, or from a file (account.go, passthrough.go, fileusers.go;
+// packages scramserver and userfile). In the first case a command runs on connections that log in to the members as the client's user.
+//
 // # What is kept
 //
 // A client has the member to which its reads are pinned (a request of the read preferences document of 2014). The router has the member
@@ -22,6 +27,6 @@
 // # Files
 //
 // Begin with router.go and client.go. Then reader.go, parser.go, command.go, database.go, route.go, preference.go, operation.go, forward.go, failure.go,
-// statechange.go, refusal.go, waiting.go, gone.go, cursors.go, search.go, local.go, hello.go, api.go, quiesce.go, config.go. The messages of drivers of 2014:
+// statechange.go, refusal.go, login.go, account.go, passthrough.go, fileusers.go, marks.go, waiting.go, gone.go, cursors.go, search.go, local.go, hello.go, api.go, quiesce.go, config.go. The messages of drivers of 2014:
 // oldmessage.go, oldfind.go, oldreply.go, oldcursors.go. What operators see is in ready.go and trace.go; secure.go has the TLS of clients.
 package router

@@ -6,6 +6,7 @@ import (
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -53,11 +54,14 @@ func historyOf(err error) *retry.Error {
 func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) *refusal {
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
 	var selection *cluster.SelectionError
+	var login *auth.Error
 	switch {
 	case f.op.Kind == operation.Write && history != nil && history.MayHaveApplied() && !errors.Is(err, errMaxTime):
 		// Whatever it waited for then: no error that says that nothing was done.
 	case history != nil && history.StopReason() == retry.StopNotBuilt: // it is too large with what the router appends
 		e.code, e.name = codeBadValue, "BadValue"
+	case f.op.User != nil && errors.As(err, &login) && !isNetwork(err): // the password has changed since the client has logged in
+		e.code, e.name = codeAuthenticationFailed, "AuthenticationFailed"
 	case errors.Is(err, errTooMany):
 		e.code, e.name = codeAdmissionQueueFull, "AdmissionQueueOverflow"
 		e.labels = []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed}
@@ -73,6 +77,12 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 	}
 	e.labels = f.labels(e.code, retried)
 	return e
+}
+
+// isNetwork reports whether an error is that of a connection that could not be made because of the network.
+func isNetwork(err error) bool {
+	var failed *cluster.HandshakeError
+	return errors.As(err, &failed) && failed.Network
 }
 
 // labels returns the labels that a mongos gives to an error which it has itself, or that it puts in place of a change of state.

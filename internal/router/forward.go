@@ -183,13 +183,22 @@ func (f *forwarded) noteCursor() {
 	case f.command.Name == "getMore" && f.cursor == 0:
 		cursors.closed(f.command.cursor)
 	case f.cursor != 0 && f.pin.Server() != nil:
-		cursors.opened(f.cursor, f.pin.Server().Address(), f.stream, f.began)
+		cursors.opened(f.cursor, f.place(f.pin.Server().Address()))
 		if f.namespace != "" {
 			cursors.openedOld(f.cursor, f.namespace, f.documents())
 		}
 	case f.command.Name == "getMore":
 		cursors.used(f.cursor, f.documents(), f.began)
 	}
+}
+
+// place describes the cursor of the reply, which a member has.
+func (f *forwarded) place(address string) place {
+	p := place{address: address, used: f.began, stream: f.stream}
+	if a := f.client.account; a != nil && a.user == nil {
+		p.owner = a.id
+	}
+	return p
 }
 
 // documents returns how many documents the reply to an old message has.

@@ -123,6 +123,7 @@ func (c *client) helloDocument(q *command) []byte {
 	if balanced := field(q.Body, "loadBalanced"); balanced.True() {
 		b = wire.AppendObjectID(b, "serviceId", c.router.process)
 	}
+	b = c.speculate(c.appendMechanisms(b, q.Body), q.Body)
 	return wire.EndDocument(c.router.appendOK(b), at)
 }
 

@@ -13,9 +13,9 @@ var locals map[string]func(c *client, q *command) error
 func init() { // hello.go and others need the table's functions
 	locals = map[string]func(c *client, q *command) error{
 		"hello": (*client).hello, "isMaster": (*client).hello, "ismaster": (*client).hello,
-		"ping": (*client).ping, "isdbgrid": (*client).isDBGrid, "whatsmyuri": (*client).whatsMyURI, "logout": (*client).ping,
-		"getnonce":  (*client).getNonce,
-		"saslStart": (*client).noLogin, "saslContinue": (*client).noLogin, "authenticate": (*client).noLogin,
+		"ping": (*client).ping, "isdbgrid": (*client).isDBGrid, "whatsmyuri": (*client).whatsMyURI, "logout": (*client).logout,
+		"getnonce": (*client).getNonce, "connectionStatus": (*client).connectionStatus,
+		"saslStart": (*client).saslStart, "saslContinue": (*client).saslContinue, "authenticate": (*client).authenticate,
 	}
 }
 
@@ -53,15 +53,27 @@ func (c *client) whatsMyURI(q *command) error {
 	return c.ok(q, wire.AppendString(nil, "you", c.conn.RemoteAddr().String()))
 }
 
+// connectionStatus says who has logged in. Members know it only of those that have logged in to them.
+func (c *client) connectionStatus(q *command) error {
+	if c.router.accounts == nil || c.account != nil && c.account.user != nil {
+		return c.forward(q, nil)
+	}
+	at, b := wire.BeginEmbedded(nil, "authInfo")
+	array, b := wire.BeginArray(b, "authenticatedUsers")
+	if c.account != nil {
+		one, rest := wire.BeginEmbedded(b, "0")
+		rest = wire.AppendString(rest, "user", c.account.name)
+		b = wire.EndDocument(wire.AppendString(rest, "db", c.account.db), one)
+	}
+	b = wire.EndDocument(b, array)
+	array, b = wire.BeginArray(b, "authenticatedUserRoles")
+	return c.ok(q, wire.EndDocument(wire.EndDocument(b, array), at))
+}
+
 // getNonce answers what drivers of 2014 ask on each new connection, and drop it without an answer. Nothing is done with the nonce: the
 // mechanism that used it, MONGODB-CR, no longer exists.
 func (c *client) getNonce(q *command) error {
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // it does not fail
 	return c.ok(q, wire.AppendString(nil, "nonce", hex.EncodeToString(nonce[:])))
-}
-
-// noLogin refuses logins: the router has no users.
-func (c *client) noLogin(q *command) error {
-	return c.refuse(q, &refusal{code: codeAuthenticationFailed, name: "AuthenticationFailed", text: "this router has no users: connect without a credential"})
 }

@@ -40,6 +40,9 @@ func (c *client) describe(f *forwarded, preference *readpref.ReadPref) {
 	if q.Unanswered() {
 		op.WriteConcern = operation.WriteConcern{WriteConcern: writeconcern.Unacknowledged()}
 	}
+	if c.account != nil {
+		op.User = c.account.user
+	}
 	c.place(f, route, preference)
 }
 

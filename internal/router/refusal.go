@@ -20,7 +20,9 @@ func (e *refusal) Error() string { return fmt.Sprintf("(%s) %s", e.name, e.text)
 const (
 	codeBadValue             = 2
 	codeHostUnreachable      = 6
+	codeUnauthorized         = 13
 	codeTypeMismatch         = 14
+	codeProtocolError        = 17
 	codeAuthenticationFailed = 18
 	codeCursorNotFound       = 43
 	codeMaxTimeMSExpired     = 50
@@ -32,6 +34,7 @@ const (
 	codeAdmissionQueueFull   = 462
 	codeIDLFailedToParse     = 40414
 	codeIDLDuplicateField    = 40413
+	codeMechanismUnavailable = 334
 	codeUnsupportedOpQuery   = 352
 	codeExhaustAtMongos      = 18526
 	codeNoDatabase           = 40571

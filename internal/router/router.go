@@ -28,6 +28,8 @@ type Router struct {
 	waiting  waiting
 	process  bson.ObjectID // of the topologyVersion in hello
 	quiesce  quiesce
+	accounts accounts     // nil: clients do not log in
+	secret   []byte       // from which the salts of users who do not exist come
 	ids      atomic.Int32 // requestIDs of replies
 	wire     atomic.Int32 // the last maxWireVersion that a hello had
 
@@ -66,6 +68,7 @@ func New(cfg Config) (*Router, error) {
 	}
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
+	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
 	r.quiesce.began = make(chan struct{})
 	r.ctx, r.end = context.WithCancel(context.Background())
 	return r, nil

@@ -38,7 +38,7 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 	for _, s := range members {
 		switch err := c.at(ctx, s, f); {
 		case err == nil:
-			c.router.cursors.opened(id, s.Address(), f.stream, f.began)
+			c.router.cursors.opened(id, f.place(s.Address()))
 			return nil
 		case isNotFound(err):
 			missing = err

@@ -1,0 +1,254 @@
+package router
+
+import (
+	"crypto/tls"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/router/scramserver"
+)
+
+const (
+	// maxBeforeLogin is the size in bytes of the largest message of a client that has not logged in: whoever can reach the router can send one.
+	maxBeforeLogin = 16 << 10
+	// loginLimit is how long a login may take: what is known of the password may be old after that.
+	loginLimit = 10 * time.Second
+	// conversationID is that of all logins. A connection has one at a time.
+	conversationID = 1
+)
+
+// login is a login that has begun.
+type login struct {
+	*scramserver.Conversation
+	user      id
+	mechanism string
+	verifier  scramserver.Verifier
+	exists    bool
+	began     time.Time
+	skipEmpty bool     // the client does not want the empty exchange at the end
+	proved    *account // only that exchange is left
+}
+
+// errLogin is the error of a login. It says nothing of the reason, which the client could be after.
+var errLogin = &refusal{code: codeAuthenticationFailed, name: "AuthenticationFailed", text: "Authentication failed."}
+
+// beforeLogin are the commands of clients that have not logged in.
+var beforeLogin = []string{
+	"hello", "isMaster", "ismaster", "saslStart", "saslContinue", "authenticate", "logout", "ping", "buildInfo", "buildinfo", "isdbgrid", "whatsmyuri",
+	"getnonce", "connectionStatus",
+}
+
+// checkLogin refuses a command of a client that has not logged in.
+func (c *client) checkLogin(q *command) *refusal {
+	if c.router.accounts == nil || c.account != nil || slices.Contains(beforeLogin, q.Name) || q.old != nil && q.old.write { // an old write is refused anyway
+		return nil
+	}
+	return &refusal{code: codeUnauthorized, name: "Unauthorized", text: "Command " + q.Name + " requires authentication"}
+}
+
+// limit returns the size of the largest message that the client may send.
+func (c *client) limit() int {
+	if c.router.accounts != nil && c.account == nil {
+		return maxBeforeLogin
+	}
+	return maxMessageBytes
+}
+
+// saslStart begins a login.
+func (c *client) saslStart(q *command) error {
+	payload, refused := c.beginLogin(q.Body, q.Database)
+	return c.answerLogin(q, payload, refused)
+}
+
+// beginLogin begins a login with a document of the command saslStart, or of the field speculativeAuthenticate.
+func (c *client) beginLogin(body []byte, db string) (payload []byte, refused *refusal) {
+	c.login = nil
+	mechanism := field(body, "mechanism")
+	switch name := string(mechanism.Text()); {
+	case c.router.accounts == nil:
+		return nil, errNoUsers
+	case !slices.Contains(mechanisms, name):
+		return nil, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "the router has no mechanism " + strconv.Quote(name) +
+			"; it has SCRAM-SHA-256 and SCRAM-SHA-1, and MONGODB-X509 by the command authenticate"}
+	}
+	first, ok := payloadOf(body)
+	name, err := scramserver.UserOf(first)
+	if !ok || err != nil {
+		return nil, errLogin
+	}
+	l := &login{user: id{db, name}, mechanism: string(mechanism.Text()), began: time.Now()}
+	if c.account != nil && c.account.id != l.user {
+		return nil, &refusal{code: codeProtocolError, name: "ProtocolError", text: "this connection is that of another user; end it, or log out first"}
+	}
+	options := field(body, "options")
+	skip := field(options.Document(), "skipEmptyExchange")
+	l.skipEmpty = skip.True()
+	known, err := c.router.accounts.verifiers(c.ctx, l.user)
+	if err != nil {
+		c.router.cfg.Refused(c.conn.RemoteAddr(), "nobody knows whether "+l.user.String()+" may log in: "+err.Error())
+		return nil, errLogin
+	}
+	switch l.verifier, l.exists = known[l.mechanism]; {
+	case !l.exists && known != nil: // as at a member, whose hello says which mechanisms the user has
+		return nil, errLogin
+	case !l.exists:
+		l.verifier = scramserver.Fake(c.router.secret, l.mechanism, db, name)
+	}
+	if l.Conversation, payload, err = scramserver.Begin(l.mechanism, first, l.verifier); err != nil {
+		return nil, errLogin
+	}
+	c.login = l
+	return payload, nil
+}
+
+// saslContinue goes on with a login.
+func (c *client) saslContinue(q *command) error {
+	payload, refused := c.continueLogin(q.Body)
+	return c.answerLogin(q, payload, refused)
+}
+
+func (c *client) continueLogin(body []byte) (payload []byte, refused *refusal) {
+	l := c.login
+	asked := field(body, "conversationId")
+	payload, ok := payloadOf(body)
+	number, _ := asked.Int64()
+	switch {
+	case l == nil:
+		return nil, &refusal{code: codeProtocolError, name: "ProtocolError", text: "No SASL session state found"}
+	case l.proved != nil && number == conversationID:
+		c.loggedIn(l.proved)
+		return nil, nil
+	case !ok || number != conversationID || time.Since(l.began) > loginLimit:
+		c.login = nil
+		return nil, errLogin
+	}
+	answer, clientKey, err := l.Finish(payload)
+	if err != nil || !l.exists {
+		c.login = nil
+		c.router.cfg.Refused(c.conn.RemoteAddr(), "the login of "+l.user.String()+" failed")
+		return nil, errLogin
+	}
+	l.proved = c.router.accounts.proved(l.user, l.mechanism, &l.verifier, clientKey)
+	if l.skipEmpty {
+		c.loggedIn(l.proved)
+	}
+	return answer, nil
+}
+
+// loggedIn ends a login.
+func (c *client) loggedIn(a *account) {
+	c.account, c.login = a, nil
+}
+
+// answerLogin answers saslStart or saslContinue. The login is complete if no other message of it may follow.
+func (c *client) answerLogin(q *command, payload []byte, refused *refusal) error {
+	if refused != nil {
+		return c.refuse(q, refused)
+	}
+	return c.ok(q, appendSASL(nil, c.login == nil, payload))
+}
+
+func appendSASL(dst []byte, done bool, payload []byte) []byte {
+	dst = wire.AppendInt32(dst, "conversationId", conversationID)
+	dst = wire.AppendBool(dst, "done", done)
+	return wire.AppendBinary(dst, "payload", bson.TypeBinaryGeneric, payload)
+}
+
+// payloadOf returns the message of a mechanism. Some drivers send it as a text in base64, which no member of today takes either.
+func payloadOf(body []byte) ([]byte, bool) {
+	e := field(body, "payload")
+	_, payload, ok := bson.RawValue{Type: e.Type, Value: e.Value}.BinaryOK()
+	return payload, ok
+}
+
+// authenticate logs in the subject of the client's certificate.
+func (c *client) authenticate(q *command) error {
+	mechanism := field(q.Body, "mechanism")
+	if name := string(mechanism.Text()); name != x509 {
+		return c.refuse(q, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "authenticate takes " + x509 + ", not " + strconv.Quote(name)})
+	}
+	subject, refused := c.certificate(q.Body, q.Database)
+	if refused != nil {
+		return c.refuse(q, refused)
+	}
+	b := wire.AppendString(nil, "dbname", external)
+	return c.ok(q, wire.AppendString(b, "user", subject))
+}
+
+// certificate logs in the subject of the client's certificate, and returns it.
+func (c *client) certificate(body []byte, db string) (subject string, refused *refusal) {
+	if c.router.accounts == nil {
+		return "", errNoUsers
+	}
+	conn, ok := c.conn.(*tls.Conn)
+	if !ok || db != external {
+		return "", errLogin
+	}
+	state := conn.ConnectionState()
+	if len(state.VerifiedChains) == 0 {
+		return "", errLogin
+	}
+	subject = state.PeerCertificates[0].Subject.ToRDNSequence().String()
+	asked := field(body, "user")
+	a := c.router.accounts.certified(subject)
+	if a == nil || asked.Type != 0 && string(asked.Text()) != subject || c.account != nil && c.account.id != a.id {
+		c.router.cfg.Refused(c.conn.RemoteAddr(), "the login of the certificate of "+strconv.Quote(subject)+" failed")
+		return "", errLogin
+	}
+	c.loggedIn(a)
+	return subject, nil
+}
+
+// speculate appends the answer to the first message of a login in a hello. A login that fails is not answered: the client then tries in the usual
+// way.
+func (c *client) speculate(dst, body []byte) []byte {
+	asked := field(body, "speculativeAuthenticate")
+	document := asked.Document()
+	if document == nil || c.router.accounts == nil || c.account != nil {
+		return dst
+	}
+	db := field(document, "db")
+	if first := wire.Elements(document); first.Next() && string(first.Key) == "authenticate" {
+		subject, refused := c.certificate(document, string(db.Text()))
+		if refused != nil {
+			return dst
+		}
+		at, dst := wire.BeginEmbedded(dst, "speculativeAuthenticate")
+		dst = wire.AppendString(dst, "dbname", external)
+		return wire.EndDocument(wire.AppendString(dst, "user", subject), at)
+	}
+	payload, refused := c.beginLogin(document, string(db.Text()))
+	if refused != nil {
+		return dst
+	}
+	at, dst := wire.BeginEmbedded(dst, "speculativeAuthenticate")
+	return wire.EndDocument(appendSASL(dst, false, payload), at)
+}
+
+// appendMechanisms appends what a hello asks for with saslSupportedMechs, "database.name": the mechanisms of that user. One who does not exist
+// has all.
+func (c *client) appendMechanisms(dst, body []byte) []byte {
+	asked := field(body, "saslSupportedMechs")
+	db, name, ok := cutNamespace(asked.Text())
+	if !ok || c.router.accounts == nil {
+		return dst
+	}
+	names := mechanisms
+	if known, err := c.router.accounts.verifiers(c.ctx, id{db, name}); err == nil && known != nil {
+		names = slices.DeleteFunc(slices.Clone(mechanisms), func(m string) bool { _, has := known[m]; return !has })
+	}
+	return wire.AppendStrings(dst, "saslSupportedMechs", names)
+}
+
+// logout ends the login of the connection.
+func (c *client) logout(q *command) error {
+	c.account, c.login = nil, nil
+	return c.ok(q, nil)
+}
+
+// errNoUsers refuses logins at a router that has no users.
+var errNoUsers = &refusal{code: codeAuthenticationFailed, name: "AuthenticationFailed", text: "this router has no users: connect without a credential"}
