@@ -26,10 +26,20 @@ func (f *forwarded) fail(err error) error {
 	if errors.Is(chosen(err), errInReply) {
 		return f.failWrite(retried)
 	}
-	if e, ok := chosen(err).(official.CommandError); ok && e.Raw != nil { //nolint:errorlint // it is not wrapped here
+	if e, ok := chosen(err).(official.CommandError); ok && e.Raw != nil && !f.undecided(e.Code, history) { //nolint:errorlint // it is not wrapped here
 		return f.client.answer(f.command, f.translated(e.Raw, err, retried))
 	}
 	return f.client.refuse(f.command, f.withoutReply(err, history, retried))
+}
+
+// undecided reports whether a member's reply to the last attempt of a write leaves open what an attempt before it did: the member refused to
+// look, perhaps because it has too much to do. A client would take the reply for the outcome.
+func (f *forwarded) undecided(code int32, history *retry.Error) bool {
+	if f.op.Kind != operation.Write || history == nil || history.Total == 1 || !history.MayHaveApplied() {
+		return false
+	}
+	settles := routes[f.command.Name] == ends && code == codeNoSuchTransaction
+	return !settles && code != codeMaxTimeMSExpired // of which each client knows that it settles nothing
 }
 
 // chosen returns the error of the attempt that counts, without the history of all attempts.

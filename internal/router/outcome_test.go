@@ -58,3 +58,39 @@ func TestWhatWasNotAppliedWaitsTheWindowOut(t *testing.T) {
 		}
 	})
 }
+
+// The reply to a write was lost, and the member refuses to look at the next attempts. What it says of those is not the outcome of the write, but
+// if it is an answer to the commit of a transaction that is not there.
+func TestARefusalAfterALostReplyIsNotTheOutcome(t *testing.T) {
+	overload := &mongotest.CommandError{Code: 462, Labels: []string{"SystemOverloadedError", "RetryableError"}}
+	update := bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: d("$inc", d("n", 1))}}}}}
+	commit := bson.D{
+		{Key: "commitTransaction", Value: 1}, {Key: "lsid", Value: d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})},
+		{Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false},
+	}
+	for _, c := range []struct {
+		name    string
+		command bson.D
+		refusal *mongotest.CommandError
+		lost    bool // the reply to the first attempt
+		code    int32
+	}{
+		{"too much to do", update, overload, true, 6},
+		{"no permission", update, &mongotest.CommandError{Code: 13}, true, 6},
+		{"the limit of time, which settles nothing", update, &mongotest.CommandError{Code: 50}, true, 50},
+		{"nothing was lost", update, overload, false, 462},
+		{"a commit", commit, overload, true, 6},
+		{"a commit of a transaction that is not there", commit, &mongotest.CommandError{Code: 251}, true, 251},
+	} {
+		inWorld(t, func(w *world) {
+			if c.lost {
+				w.set.Use(c.command[0].Key, mongotest.FaultOnce(mongotest.Fault{LoseReply: true}))
+			}
+			w.set.Use(c.command[0].Key, mongotest.Always(mongotest.Fault{Error: c.refusal}))
+			reply := w.dial().run(c.command)
+			if code, _ := reply.Lookup("code").AsInt64OK(); int32(code) != c.code {
+				w.Errorf("%s: %v, want the code %d", c.name, reply, c.code)
+			}
+		})
+	}
+}

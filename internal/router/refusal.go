@@ -32,6 +32,7 @@ const (
 	codeFailedToSatisfy      = 133
 	codeMaxStalenessOutOf    = 160
 	codeAdmissionQueueFull   = 462
+	codeNoSuchTransaction    = 251
 	codeIDLFailedToParse     = 40414
 	codeIDLDuplicateField    = 40413
 	codeMechanismUnavailable = 334
