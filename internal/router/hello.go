@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -114,8 +115,8 @@ func (c *client) helloDocument(q *command) []byte {
 	b = wire.AppendInt32(b, "maxMessageSizeBytes", maxMessageBytes-appended)
 	b = wire.AppendInt32(b, "maxWriteBatchSize", maxBatch)
 	b = wire.AppendDateTime(b, "localTime", time.Now().UnixMilli())
-	if known.SessionTimeoutMinutes != nil {
-		b = wire.AppendInt32(b, "logicalSessionTimeoutMinutes", int32(*known.SessionTimeoutMinutes))
+	if minutes := c.router.sessionTimeout(known); minutes != nil {
+		b = wire.AppendInt32(b, "logicalSessionTimeoutMinutes", int32(*minutes))
 	}
 	b = wire.AppendInt64(b, "connectionId", c.id)
 	b = wire.AppendInt32(b, "maxWireVersion", c.router.maxWire(known))
@@ -150,12 +151,24 @@ func (r *Router) maxWire(known *topology.Description) int32 {
 	return least
 }
 
+// sessionTimeout returns for how many minutes all members keep a session, nil if one of them has no sessions; while no member is known, what
+// was true of the last ones: clients must not take a failover for the end of sessions.
+func (r *Router) sessionTimeout(known *topology.Description) *int64 {
+	if slices.ContainsFunc(known.Servers, (*topology.Server).DataBearing) {
+		r.sessions.Store(known.SessionTimeoutMinutes)
+	}
+	return r.sessions.Load()
+}
+
 // discovered waits until a member is known for the first time: before that nobody knows the wire version.
 func (r *Router) discovered(ctx context.Context) error {
 	if r.wire.Load() != 0 {
 		return nil
 	}
-	known, err := r.await(ctx, r.cfg.Window, func(d *topology.Description) bool { return r.maxWire(d) != 0 })
+	known, err := r.await(ctx, r.cfg.Window, func(d *topology.Description) bool {
+		r.sessionTimeout(d)
+		return r.maxWire(d) != 0
+	})
 	if err != nil || known {
 		return err
 	}

@@ -40,8 +40,12 @@ func TestTheFieldsOfHello(t *testing.T) {
 			w.set.Kill(i)
 		}
 		<-time.After(time.Minute)
-		if n := w.dial().run(d("hello", 1)).Lookup("maxWireVersion").AsInt64(); n == 0 {
+		reply := w.dial().run(d("hello", 1))
+		if n := reply.Lookup("maxWireVersion").AsInt64(); n == 0 {
 			w.Error("while no member is there, the wire version is 0")
+		}
+		if n, _ := reply.Lookup("logicalSessionTimeoutMinutes").AsInt64OK(); n == 0 {
+			w.Errorf("while no member is there, clients are told that there are no sessions: %v", reply)
 		}
 	})
 }

@@ -28,10 +28,11 @@ type Router struct {
 	waiting  waiting
 	process  bson.ObjectID // of the topologyVersion in hello
 	quiesce  quiesce
-	accounts accounts     // nil: clients do not log in
-	secret   []byte       // from which the salts of users who do not exist come
-	ids      atomic.Int32 // requestIDs of replies
-	wire     atomic.Int32 // the last maxWireVersion that a hello had
+	accounts accounts              // nil: clients do not log in
+	secret   []byte                // from which the salts of users who do not exist come
+	ids      atomic.Int32          // requestIDs of replies
+	wire     atomic.Int32          // the last maxWireVersion that a hello had
+	sessions atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
 	end context.CancelFunc
