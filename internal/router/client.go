@@ -116,6 +116,7 @@ func (c *client) run(f *forwarded) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errMaxTime)
 		defer cancel()
 	}
+	c.watcher.begin(f.began)
 	defer f.stopWaiting()
 	ctx = c.trace(ctx, f)
 	return f.op.Traced.Run(func() error {

@@ -229,6 +229,6 @@ func (f *forwarded) size() int { return int(f.command.Header.Length) }
 func (f *forwarded) stopWaiting() {
 	if f.entered {
 		f.client.router.waiting.leave(f.size())
-		f.client.endWatch()
 	}
+	f.client.endWatch()
 }

@@ -3,49 +3,110 @@ package router
 import (
 	"errors"
 	"os"
+	"sync"
 	"time"
 )
 
-// watcher finds out that a client has left while its operation waits: it reads what comes, which is kept for the next message.
+// watcher finds out that a client has left while its operation waits or takes long: it reads what comes, which is kept for the next message.
 type watcher struct {
-	ended chan struct{} // closed when the goroutine has ended; nil if none runs
+	mu    sync.Mutex
+	began time.Time // when the operation of a command began; zero if none runs
+
+	ended chan struct{} // closed when the goroutine that reads has ended; nil if none runs
 	n     int           // bytes that came
-	err   error
 }
 
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
+// begin notes that an operation runs, until endWatch.
+func (w *watcher) begin(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.began = now
+}
+
 // watch begins to watch the client, until it has sent more than there is room for.
 func (c *client) watch() {
+	c.watcher.mu.Lock()
+	defer c.watcher.mu.Unlock()
+	c.watchLocked()
+}
+
+// watchLong watches the client if its operation takes long. Most are over before anybody needs to know whether the client is still there.
+func (c *client) watchLong(now time.Time) {
+	c.watcher.mu.Lock()
+	defer c.watcher.mu.Unlock()
+	if !c.watcher.began.IsZero() && now.Sub(c.watcher.began) >= longOperation {
+		c.watchLocked()
+	}
+}
+
+func (c *client) watchLocked() {
 	room := c.in.room()
 	if len(room) == 0 || c.watcher.ended != nil {
 		return
 	}
 	ended := make(chan struct{})
-	c.watcher = watcher{ended: ended}
+	c.watcher.ended = ended
 	go func() {
 		defer close(ended)
-		w := &c.watcher
-		for w.n < len(room) && w.err == nil {
-			var n int
-			n, w.err = c.conn.Read(room[w.n:])
-			w.n += n
-		}
-		if w.err != nil && !errors.Is(w.err, os.ErrDeadlineExceeded) {
-			c.end()
-		}
+		c.watcher.n = c.readInto(room)
 	}()
+}
+
+// readInto reads until there is no more room, and ends what the client runs if it has left.
+func (c *client) readInto(room []byte) (n int) {
+	var err error
+	for n < len(room) && err == nil {
+		var got int
+		got, err = c.conn.Read(room[n:])
+		n += got
+	}
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.end()
+	}
+	return n
 }
 
 // endWatch ends the watching, if there is one.
 func (c *client) endWatch() {
-	if c.watcher.ended == nil {
+	w := &c.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.began = time.Time{}
+	if w.ended == nil {
 		return
 	}
 	_ = c.conn.SetReadDeadline(past)
-	<-c.watcher.ended
-	c.in.end += c.watcher.n
-	c.watcher = watcher{}
+	<-w.ended
+	c.in.end += w.n
+	w.ended, w.n = nil, 0
 	_ = c.conn.SetReadDeadline(time.Time{})
+}
+
+// longOperation is how long an operation takes, at least, that ends when its client leaves: as a server ends it.
+const longOperation = 2 * time.Second
+
+// watchLongOperations watches, until the router ends, the clients whose operations take long.
+func (r *Router) watchLongOperations() {
+	defer r.serving.Done()
+	look := time.NewTicker(longOperation)
+	defer look.Stop()
+	for {
+		select {
+		case now := <-look.C:
+			r.watchLong(now)
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Router) watchLong(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.clients {
+		c.watchLong(now)
+	}
 }

@@ -72,6 +72,8 @@ func New(cfg Config) (*Router, error) {
 	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
 	r.quiesce.began = make(chan struct{})
 	r.ctx, r.end = context.WithCancel(context.Background())
+	r.serving.Add(1)
+	go r.watchLongOperations()
 	return r, nil
 }
 
@@ -173,4 +175,11 @@ func (r *Router) Clients() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.clients)
+}
+
+// Waiting returns the number of operations that wait for a member.
+func (r *Router) Waiting() int {
+	r.waiting.mu.Lock()
+	defer r.waiting.mu.Unlock()
+	return r.waiting.n
 }
