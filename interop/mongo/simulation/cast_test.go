@@ -20,6 +20,7 @@ import (
 type cast struct {
 	settings
 	rs       *mongotest.Deployment
+	routers  *routers // nil if the clients reach the members themselves
 	clients  []*mongo.Client
 	out      []*atomic.Int64 // connections of each client that are checked out
 	history  *history
@@ -56,7 +57,12 @@ func lead(t *testing.T, s settings) *life {
 		t.Fatal(err)
 	}
 	c := &cast{settings: s, rs: rs, history: &history{begin: time.Now()}}
-	c.injector = newInjector(s, rs, c.history)
+	if s.routers > 0 {
+		if c.routers, err = startRouters(s, rs, c.history); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.injector = newInjector(s, rs, c.routers, c.history)
 	l := &life{settings: s, history: c.history}
 	l.error = c.lead(t, l)
 	l.watchers, l.hits, l.lasted = c.watching, c.injector.hits, time.Since(c.history.begin)
@@ -167,7 +173,24 @@ func (c *cast) furnish() (bson.Timestamp, error) {
 
 // connect connects clients with different settings.
 func (c *cast) connect() error {
-	variants := []func(o *options.ClientOptions) (*mongo.Client, error){
+	variants := c.variants()
+	if c.routers != nil {
+		variants = c.routers.variants()
+	}
+	for _, variant := range variants {
+		if err := c.connectOne(variant); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variant connects one client with options that are its own, beside those of all.
+type variant func(o *options.ClientOptions) (*mongo.Client, error)
+
+// variants are those of clients that reach the members themselves.
+func (c *cast) variants() []variant {
+	return []variant{
 		func(o *options.ClientOptions) (*mongo.Client, error) { return mongo.Connect(o.ApplyURI(c.rs.URI())) },
 		func(o *options.ClientOptions) (*mongo.Client, error) {
 			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: 3 * time.Second}, o.SetMaxPoolSize(uint64(c.Hot())))
@@ -179,22 +202,24 @@ func (c *cast) connect() error {
 			return mongo.Connect(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.Scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.Scaled(5 * time.Second)))
 		},
 	}
-	for _, variant := range variants {
-		out := new(atomic.Int64)
-		o := options.Client().SetDialer(c.rs.Dialer()).SetHeartbeatInterval(c.heartbeat()).SetPoolMonitor(&events.PoolMonitor{Event: func(e *events.PoolEvent) {
-			switch e.Type {
-			case events.ConnectionCheckedOut:
-				out.Add(1)
-			case events.ConnectionCheckedIn:
-				out.Add(-1)
-			}
-		}})
-		client, err := variant(o)
-		if err != nil {
-			return err
+}
+
+// connectOne connects a client, and counts its connections that are checked out.
+func (c *cast) connectOne(connect variant) error {
+	out := new(atomic.Int64)
+	o := options.Client().SetDialer(c.rs.Dialer()).SetHeartbeatInterval(c.heartbeat()).SetPoolMonitor(&events.PoolMonitor{Event: func(e *events.PoolEvent) {
+		switch e.Type {
+		case events.ConnectionCheckedOut:
+			out.Add(1)
+		case events.ConnectionCheckedIn:
+			out.Add(-1)
 		}
-		c.clients, c.out = append(c.clients, client), append(c.out, out)
+	}})
+	client, err := connect(o)
+	if err != nil {
+		return err
 	}
+	c.clients, c.out = append(c.clients, client), append(c.out, out)
 	return nil
 }
 
@@ -210,6 +235,9 @@ func (c *cast) disconnect() {
 		if n := c.out[i].Load(); n != 0 {
 			c.history.violated("leak", "%d connections of client %d are checked out at the end", n, i)
 		}
+	}
+	if c.routers != nil {
+		c.routers.close()
 	}
 	c.awaitNoConnections()
 }

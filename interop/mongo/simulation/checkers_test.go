@@ -240,3 +240,42 @@ func TestAConnectionThatIsLeftIsFound(t *testing.T) {
 		}
 	})
 }
+
+func TestTheReplyToAnotherClientIsFound(t *testing.T) {
+	a := &askers{history: &history{}, asked: make(map[int64]string)}
+	reply := func(asker string) bson.Raw {
+		b, err := bson.Marshal(bson.D{{Key: "ok", Value: 1}, {Key: askerField, Value: asker}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	none, err := bson.Marshal(bson.D{{Key: "ok", Value: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		asked     string
+		reply     bson.Raw
+		succeeded bool
+		wrong     bool
+	}{
+		{"me", reply("me"), true, false},
+		{"me", reply("you"), true, true},
+		{"me", none, true, true},
+		{"me", none, false, false},
+		{"me", nil, false, false},
+		{"me", reply("you"), false, true},
+		{"", none, true, false},
+		{"", reply("you"), true, true},
+	} {
+		a.history.violations = nil
+		if c.asked != "" {
+			a.asked[int64(i)] = c.asked
+		}
+		a.check(int64(i), c.reply, c.succeeded)
+		if (len(a.history.violations) > 0) != c.wrong {
+			t.Errorf("asked %q, got %v: %v", c.asked, c.reply, a.history.violations)
+		}
+	}
+}

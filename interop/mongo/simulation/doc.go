@@ -8,6 +8,10 @@
 // latency. Sixteen workers share four clients with different settings and make some 6,000 calls. Three watchers follow
 // change streams. The same load also runs for a minute on TCP and the real clock.
 //
+// A life behind two routers (routed) has 200 workers, each with a client of its own. Half of the clients never retry; half know both routers,
+// and half a balancer in front of them. Beside the faults of the members, routers die, are drained, and lose members in one direction or both. Each
+// reply of a member has the comment of its command: who asked.
+//
 // All choices come from the seed: the kind, the documents and the deadline of a call from the seed, its worker and its number;
 // a fault from the seed, the operation and the number of its message, never from the clock. A cluster that is already
 // broken is not broken again: the fault strikes the first message after it was repaired. The order of goroutines is not fixed,
@@ -35,8 +39,9 @@
 //   - stream: a change stream returned each event once and in order.
 //   - error: each error says how many attempts there were and why there was no other one; no more messages arrived than
 //     attempts are told; an outcome is called unknown only if an answer was missing.
+//   - asker: a client gets the replies to its own commands only. Behind routers the rule error asks less: a router makes attempts of its own.
 //   - linearizable: the calls on one document are linearizable, by porcupine.
-//   - leak: no goroutine, no connection and no checked-out connection is left.
+//   - leak: no goroutine, no connection and no checked-out connection is left, and no client and no waiting operation of a router.
 //
 // Each checker has tests with histories that are wrong, and defects of client and server that a life must show.
 package simulation

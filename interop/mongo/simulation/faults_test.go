@@ -16,12 +16,17 @@ type faultKind struct {
 	cluster func(i *injector, f *planned, member int) (repair func())
 }
 
-func faultKinds() []faultKind {
-	return slices.Concat(messageFaults(), serverFaults(), clusterFaults())
+// faultKinds returns the kinds of faults of a life.
+func (s settings) faultKinds() []faultKind {
+	kinds := slices.Concat(messageFaults(), serverFaults(), clusterFaults())
+	if s.routers > 0 {
+		kinds = append(kinds, routerFaults()...)
+	}
+	return kinds
 }
 
-func kindOfFault(name string) faultKind {
-	kinds := faultKinds()
+func (s settings) kindOfFault(name string) faultKind {
+	kinds := s.faultKinds()
 	return kinds[slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })]
 }
 

@@ -21,6 +21,7 @@ type injector struct {
 	rs      *mongotest.Deployment
 	plan    plan
 	history *history
+	routers *routers // nil if the clients reach the members themselves
 	repairs simlife.Repairs
 
 	mu       sync.Mutex
@@ -42,10 +43,10 @@ type hit struct {
 	at   time.Duration
 }
 
-func newInjector(s settings, rs *mongotest.Deployment, h *history) *injector {
+func newInjector(s settings, rs *mongotest.Deployment, r *routers, h *history) *injector {
 	p := newPlan(s)
 	i := &injector{
-		settings: s, rs: rs, plan: p, history: h, messages: make(map[string]int), arrivals: make(map[string]int),
+		settings: s, rs: rs, routers: r, plan: p, history: h, messages: make(map[string]int), arrivals: make(map[string]int),
 		transactions: make(map[string]string), concernFailed: make(map[string]bool),
 	}
 	for _, list := range p {
@@ -65,7 +66,7 @@ func (i *injector) handle(r *mongotest.Request, next mongotest.Handler) *mongote
 	if f == nil {
 		return next(r)
 	}
-	k := kindOfFault(f.kind)
+	k := i.kindOfFault(f.kind)
 	if k.cluster != nil {
 		struck := false // only this goroutine uses it
 		strike := func() {
@@ -216,7 +217,7 @@ func (i *injector) strike(f *planned, id string, member int) {
 	i.busy = true
 	i.mu.Unlock()
 	i.hit(f, id)
-	repair := kindOfFault(f.kind).cluster(i, f, member)
+	repair := i.kindOfFault(f.kind).cluster(i, f, member)
 	i.repairs.Later(f.hold, func() {
 		repair()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

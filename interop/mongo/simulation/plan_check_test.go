@@ -7,8 +7,10 @@ import (
 )
 
 func TestAPlanIsAFunctionOfTheSeedAndHasEachKindOfFault(t *testing.T) {
-	planOf := func(seed uint64) plan { return newPlan(simulated(seed)) }
-	simlife.CheckPlans(t, planOf, faultNames(), func(f planned) string { return f.kind })
+	for _, life := range []func(seed uint64) settings{simulated, routed} {
+		planOf := func(seed uint64) plan { return newPlan(life(seed)) }
+		simlife.CheckPlans(t, planOf, life(1).faultNames(), func(f planned) string { return f.kind })
+	}
 }
 
 func TestTheSharesOfTheKindsOfOperationsAreAHundred(t *testing.T) {

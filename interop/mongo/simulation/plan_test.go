@@ -35,7 +35,7 @@ const slide = 8
 
 func newPlan(s settings) plan {
 	r := s.Random(forPlan, 0, 0)
-	return simlife.NewPlan(s.Load, r, faultNames(), func(kind string, worker, number int) planned {
+	return simlife.NewPlan(s.Load, r, s.faultNames(), func(kind string, worker, number int) planned {
 		f := planned{
 			kind: kind, worker: worker, number: number, times: 1, moment: moment(r.IntN(3)),
 			hold: s.Scaled(simlife.HoldTime(r)), choice: r.IntN(1 << 20),
@@ -50,8 +50,8 @@ func newPlan(s settings) plan {
 	})
 }
 
-func faultNames() (names []string) {
-	for _, k := range faultKinds() {
+func (s settings) faultNames() (names []string) {
+	for _, k := range s.faultKinds() {
 		names = append(names, k.name)
 	}
 	return names

@@ -10,17 +10,29 @@ import (
 type settings struct {
 	simlife.Load
 	election time.Duration
+	routers  int // 0: the clients reach the members themselves
+	succeed  int // how many of 100 calls must succeed, at least
 }
 
 // simulated are the settings of a life on the fake clock.
 func simulated(seed uint64) settings {
 	elections := []time.Duration{time.Second, 2 * time.Second, 10 * time.Second}
-	return settings{simlife.Simulated(seed), elections[seed%3]}
+	return settings{Load: simlife.Simulated(seed), election: elections[seed%3], succeed: 80}
+}
+
+// routed are the settings of a life on the fake clock behind two routers: of 200 clients, one of each worker. All begin their operations at
+// nearly the same time, and half of them do not try again: a router that dies then has many.
+func routed(seed uint64) settings {
+	s := simulated(seed)
+	s.Workers, s.Operations, s.routers = 200, 30, 2
+	s.Faults += 20
+	s.succeed = 60
+	return s
 }
 
 // onTCP are the settings of a life on the real clock.
 func onTCP(seed uint64, duration time.Duration) settings {
-	return settings{simlife.OnTCP(seed, duration), 300 * time.Millisecond}
+	return settings{Load: simlife.OnTCP(seed, duration), election: 300 * time.Millisecond}
 }
 
 // heartbeat is the clients' heartbeat interval.

@@ -40,7 +40,7 @@ func (l *life) checkSize(t *testing.T) {
 	for _, h := range l.hits {
 		happened[h.kind]++
 	}
-	for _, k := range faultKinds() {
+	for _, k := range l.faultKinds() {
 		if happened[k.name] == 0 {
 			t.Errorf("the fault %q did not happen", k.name)
 		}
@@ -51,7 +51,7 @@ func (l *life) checkSize(t *testing.T) {
 			done++
 		}
 	}
-	if n := len(l.history.calls); n < simlife.LeastCalls || done < n*8/10 || len(l.hits) < simlife.LeastFaults || l.lasted < simlife.SimulatedDuration {
+	if n := len(l.history.calls); n < simlife.LeastCalls || done < n*l.succeed/100 || len(l.hits) < simlife.LeastFaults || l.lasted < simlife.SimulatedDuration {
 		t.Errorf("%d calls, of which %d succeeded, %d faults, %v; want more", n, done, len(l.hits), l.lasted)
 	}
 }
@@ -60,7 +60,7 @@ func (l *life) checkSize(t *testing.T) {
 func (l *life) report(t *testing.T, found []violation) {
 	t.Helper()
 	if len(found) > 0 {
-		again := fmt.Sprintf("go -C interop test ./mongo/simulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", l.Seed)
+		again := fmt.Sprintf("go -C interop test ./mongo/simulation -run '%s$' -count=1 -seeds 1 -from %d -repeat 50", t.Name()[:strings.IndexByte(t.Name(), '/')], l.Seed)
 		simcheck.Report(t, found, simlife.Histories(), l.Seed, l.text(found), again)
 	}
 }

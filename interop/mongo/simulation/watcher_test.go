@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 	"github.com/holdfast-db/holdfast/mongo"
 )
 
@@ -156,6 +157,7 @@ func (w *watcher) reopen(token bson.Raw) *mongo.ChangeStream {
 			return stream
 		}
 		w.failures = append(w.failures, reportOf(err))
+		simlife.Pause(w.Scaled(time.Second))
 	}
 	w.history.violated("stream", "%s cannot be opened again: %s", w.name, w.failures[len(w.failures)-1].text)
 	return nil
