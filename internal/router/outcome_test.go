@@ -65,8 +65,10 @@ func TestARefusalAfterALostReplyIsNotTheOutcome(t *testing.T) {
 	overload := &mongotest.CommandError{Code: 462, Labels: []string{"SystemOverloadedError", "RetryableError"}}
 	update := bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: d("$inc", d("n", 1))}}}}}
 	commit := bson.D{
-		{Key: "commitTransaction", Value: 1}, {Key: "lsid", Value: d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})},
-		{Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false},
+		{Key: "commitTransaction", Value: 1},
+		{Key: "lsid", Value: d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})},
+		{Key: "txnNumber", Value: int64(1)},
+		{Key: "autocommit", Value: false},
 	}
 	for _, c := range []struct {
 		name    string

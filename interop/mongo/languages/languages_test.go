@@ -103,6 +103,9 @@ func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
 	}, opts...)...)
 }
 
-func credentials(set *mongotest.Deployment) string {
-	return strings.Replace(set.URI(), "mongodb://", "mongodb://"+url.UserPassword(user, password).String()+"@", 1)
+func credentials(set *mongotest.Deployment) string { return withCredentials(set.URI()) }
+
+// withCredentials returns a connection string with the user of the scenario.
+func withCredentials(uri string) string {
+	return strings.Replace(uri, "mongodb://", "mongodb://"+url.UserPassword(user, password).String()+"@", 1)
 }

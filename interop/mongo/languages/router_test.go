@@ -14,11 +14,13 @@ import (
 )
 
 // throughRouter plays the scenario through a router, which the driver takes for a mongos, or, balanced, for what is behind a load
-// balancer. The driver does not log in: the router does, at the members.
+// balancer. The driver logs in as a user of the members; the router, which passes that through, has another user.
 func (c *client) throughRouter(balanced bool, passed *atomic.Int64) func(*testing.T) {
 	return func(t *testing.T) {
-		set := newSet(t, mongotest.ElectionTimeout(200*time.Millisecond)) // all that these runs wait for
-		l, uri := startRouter(t, options.Client().ApplyURI(credentials(set)))
+		set := newSet(t, mongotest.ElectionTimeout(200*time.Millisecond), // all that these runs wait for
+			mongotest.Users(mongotest.User{Name: "router", Password: "router's"}))
+		l, uri := startRouter(t, options.Client().ApplyURI(set.URI()).SetAuth(options.Credential{Username: "router", Password: "router's"}))
+		uri = withCredentials(uri)
 		if balanced {
 			uri += "?loadBalanced=true"
 		}
@@ -40,7 +42,7 @@ func (c *client) throughRouter(balanced bool, passed *atomic.Int64) func(*testin
 // startRouter starts a router on TCP and returns its listener and its connection string.
 func startRouter(t *testing.T, upstream *options.ClientOptions) (l *listener, uri string) {
 	t.Helper()
-	r, err := router.New(router.Config{Upstream: upstream})
+	r, err := router.New(router.Config{Upstream: upstream, PassThrough: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (r *routed) listen(t *testing.T, address string) net.Listener {
 func (r *routed) startRouter(t *testing.T, l net.Listener) *turns {
 	upstream := options.Client().ApplyURI(r.server.URI())
 	r.server.Configure(upstream)
-	started, err := router.New(router.Config{Upstream: upstream})
+	started, err := router.New(router.Config{Upstream: upstream, PassThrough: r.facts.Auth})
 	if err != nil {
 		t.Fatal(err)
 	}
