@@ -28,8 +28,8 @@ func TestTheErrorOfAWrongSettingNamesIt(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"router", "--upstream is missing; it must be the connection string"},
 		{upstream + "--listen 10.0.0.1:27017", "the host must be a loopback address"},
-		{upstream + "--listen example.com:27017", "the host must be a loopback address"},
-		{upstream + "--listen :27017", "the host must be a loopback address"},
+		{upstream + "--listen example.com:27017", "the host must be an IP address"},
+		{upstream + "--listen :27017", "the host must be an IP address"},
 		{upstream + "--listen 127.0.0.1", `--listen is "127.0.0.1"; it must be HOST:PORT, or unix: and a path`},
 		{upstream + "--listen 127.0.0.1:70000", "it must be HOST:PORT"},
 		{upstream + "--listen unix:r.sock", "must be absolute and end in .sock"},
