@@ -97,6 +97,9 @@ func (c *client) beginLogin(body []byte, db string) (payload []byte, refused *re
 		return nil, errLogin
 	case !l.exists:
 		l.verifier = scramserver.Fake(c.router.secret, l.mechanism, db, name)
+		l.verifier.Iterations = c.router.iterations.usual(l.mechanism, l.verifier.Iterations)
+	default:
+		c.router.iterations.note(l.mechanism, l.verifier.Iterations)
 	}
 	if l.Conversation, payload, err = scramserver.Begin(l.mechanism, first, l.verifier); err != nil {
 		return nil, errLogin

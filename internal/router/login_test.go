@@ -137,6 +137,28 @@ func TestALargeMessageBeforeTheLoginEndsTheConnection(t *testing.T) {
 	})
 }
 
+// A user who does not exist has as many iterations as those who do, and the same salt at each attempt.
+func TestAnUnknownUserHasTheUsualIterations(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		first := func(name string) string {
+			var reply struct{ Payload []byte }
+			command := bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=" + name + ",r=nonce")}}
+			if err := bson.Unmarshal(w.dial().run(command), &reply); err != nil {
+				w.Fatal(err)
+			}
+			_, rest, _ := strings.Cut(string(reply.Payload), ",")
+			return rest
+		}
+		known, unknown := first("service"), first("nobody")
+		if !strings.HasSuffix(known, ",i=15000") || !strings.HasSuffix(unknown, ",i=15000") {
+			w.Errorf("a user has %q, one who does not exist %q", known, unknown)
+		}
+		if again := first("nobody"); again != unknown || first("other") == unknown {
+			w.Errorf("a user who does not exist has %q, then %q", unknown, again)
+		}
+	})
+}
+
 // A new password is valid after a second, and the old one no more: also for a client that stays.
 func TestANewPasswordIsValid(t *testing.T) {
 	inPassThrough(t, func(w *world, _ *refusals) {

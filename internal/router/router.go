@@ -20,19 +20,20 @@ import (
 
 // Router serves clients. It is safe for concurrent use.
 type Router struct {
-	cfg      Config
-	window   topology.Selection // the latency window and the heartbeat of all selections
-	upstream *mongo.Client
-	runner   *operation.Runner
-	cursors  cursors
-	waiting  waiting
-	process  bson.ObjectID // of the topologyVersion in hello
-	quiesce  quiesce
-	accounts accounts              // nil: clients do not log in
-	secret   []byte                // from which the salts of users who do not exist come
-	ids      atomic.Int32          // requestIDs of replies
-	wire     atomic.Int32          // the last maxWireVersion that a hello had
-	sessions atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
+	cfg        Config
+	window     topology.Selection // the latency window and the heartbeat of all selections
+	upstream   *mongo.Client
+	runner     *operation.Runner
+	cursors    cursors
+	waiting    waiting
+	process    bson.ObjectID // of the topologyVersion in hello
+	quiesce    quiesce
+	accounts   accounts // nil: clients do not log in
+	secret     []byte   // from which the salts of users who do not exist come
+	iterations iterations
+	ids        atomic.Int32          // requestIDs of replies
+	wire       atomic.Int32          // the last maxWireVersion that a hello had
+	sessions   atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
 	end context.CancelFunc
