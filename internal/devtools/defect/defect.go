@@ -34,6 +34,14 @@ const (
 	// StateChangeLetThrough makes the router pass the error of a member whose state has changed on to its client as it is.
 	StateChangeLetThrough
 
+	// ResponseToUnchecked makes the connections to members take any reply for that to their last message.
+	ResponseToUnchecked
+	// GetMoreToAnotherMember makes the router ask another member than that of the cursor for more, unless it is one of a change stream, which
+	// drivers open again without end.
+	GetMoreToAnotherMember
+	// PinKeptPastNewPrimary makes the reads of a connection stay at their member when there is a new primary.
+	PinKeptPastNewPrimary
+
 	// NotMyVBucketAfterApply makes a node refuse each tenth write as one for another node, after it has applied it.
 	NotMyVBucketAfterApply
 	// DurableBeforeMajority makes a durable write be acknowledged as soon as the active node has it.

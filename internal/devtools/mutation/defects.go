@@ -120,6 +120,33 @@ func (m *Member) keepLocked(undone []*store.Entry) {
 		"	return !defect.On(defect.StateChangeLetThrough) && topology.IsNotPrimary(code, \"\", true) || !defect.On(defect.StateChangeLetThrough) &&",
 	},
 	{
+		"internal/mongo/cluster/conn.go",
+		"	case h.ResponseTo != responseTo:\n",
+		"	case h.ResponseTo != responseTo && !defect.On(defect.ResponseToUnchecked):\n",
+	},
+	{
+		"internal/router/search.go",
+		"	if s := c.router.serverAt(c.router.cursors.member(id)); s != nil {\n",
+		`	if s := c.router.serverAt(c.router.cursors.member(id)); s != nil {
+		for _, other := range c.router.members() {
+			if other.Address() != s.Address() && !c.router.cursors.watches(id) && defect.On(defect.GetMoreToAnotherMember) {
+				s = other
+				break
+			}
+		}
+`,
+	},
+	{
+		"internal/mongo/operation/request.go",
+		"now != (primaryID{}) && now != p.primary {",
+		"now != (primaryID{}) && now != p.primary && !defect.On(defect.PinKeptPastNewPrimary) {",
+	},
+	{
+		"internal/mongo/operation/request.go",
+		"q.readsOnly && outlived(",
+		"q.readsOnly && !defect.On(defect.PinKeptPastNewPrimary) && outlived(",
+	},
+	{
 		"couchbasetest/exec.go",
 		"	return x.command.run(x)\n",
 		`	reply := x.command.run(x)

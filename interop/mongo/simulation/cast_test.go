@@ -102,6 +102,9 @@ func (c *cast) lead(t *testing.T, l *life) error {
 	cancel := c.limit()
 	defer cancel()
 	remove := c.rs.Use(mongotest.AnyCommand, c.injector.handle)
+	if c.calm {
+		defer c.stepDowns()()
+	}
 	for id := range c.Workers {
 		w := &worker{cast: c, id: id, client: c.clients[id%len(c.clients)]}
 		working.Go(w.run)

@@ -44,7 +44,10 @@ type hit struct {
 }
 
 func newInjector(s settings, rs *mongotest.Deployment, r *routers, h *history) *injector {
-	p := newPlan(s)
+	p := make(plan, s.Workers)
+	if !s.calm {
+		p = newPlan(s)
+	}
 	i := &injector{
 		settings: s, rs: rs, routers: r, plan: p, history: h, messages: make(map[string]int), arrivals: make(map[string]int),
 		transactions: make(map[string]string), concernFailed: make(map[string]bool),

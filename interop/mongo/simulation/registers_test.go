@@ -122,6 +122,7 @@ func (w *worker) scan(ctx context.Context, o *operation) {
 	}
 	w.history.end(c, err)
 	if err != nil {
+		w.checkCursor(c)
 		return
 	}
 	w.expect(c, "the number of documents", int64(len(found)), int64(len(docs)))

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 	"github.com/holdfast-db/holdfast/mongotest"
@@ -24,6 +26,12 @@ func routerFaults() []faultKind {
 			i.drain(k, hold)
 			i.kill((k+1)%i.settings.routers, hold)
 		}),
+		{name: "another's reply", message: func(*injector, *planned, *mongotest.Request) mongotest.Middleware {
+			return changedReply(func(reply *mongotest.Reply, r *mongotest.Request) {
+				*reply = *mongotest.NewReply(bson.D{{Key: askerField, Value: "another"}})
+				reply.ResponseTo = r.RequestID + 1<<20
+			})
+		}},
 		cutLink("router cut off from a member", true, true),
 		cutLink("router does not reach a member", true, false),
 		cutLink("member does not reach a router", false, true),

@@ -10,8 +10,9 @@ import (
 type settings struct {
 	simlife.Load
 	election time.Duration
-	routers  int // 0: the clients reach the members themselves
-	succeed  int // how many of 100 calls must succeed, at least
+	routers  int  // 0: the clients reach the members themselves
+	succeed  int  // how many of 100 calls must succeed, at least
+	calm     bool // no fault, but that the primary steps down now and then
 }
 
 // simulated are the settings of a life on the fake clock.
@@ -27,6 +28,14 @@ func routed(seed uint64) settings {
 	s.Workers, s.Operations, s.routers = 200, 30, 2
 	s.Faults += 20
 	s.succeed = 60
+	return s
+}
+
+// calm are the settings of a short life behind two routers without faults, in which half of the operations are scans: what may break in a failure
+// must hold there.
+func calm(seed uint64) settings {
+	s := routed(seed)
+	s.Workers, s.Operations, s.Duration, s.calm = 60, 20, 5*time.Minute, true
 	return s
 }
 

@@ -149,6 +149,7 @@ func (w *watcher) reopen(token bson.Raw) *mongo.ChangeStream {
 	}
 	const mostFailures = 100
 	for range mostFailures {
+		simlife.Pause(w.Scaled(time.Second))
 		w.opened++
 		ctx, cancel := context.WithTimeout(context.Background(), w.Scaled(60*time.Second))
 		stream, err := w.open(ctx, resume)
@@ -157,7 +158,6 @@ func (w *watcher) reopen(token bson.Raw) *mongo.ChangeStream {
 			return stream
 		}
 		w.failures = append(w.failures, reportOf(err))
-		simlife.Pause(w.Scaled(time.Second))
 	}
 	w.history.violated("stream", "%s cannot be opened again: %s", w.name, w.failures[len(w.failures)-1].text)
 	return nil

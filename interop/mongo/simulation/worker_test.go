@@ -98,6 +98,9 @@ func (w *worker) run() {
 	for number := 0; w.goesOn(number); number++ {
 		r := w.Random(forOperation, uint64(w.id), uint64(number))
 		k := chosen(r)
+		if w.calm && number%2 == 0 {
+			k = kind{name: "scan", run: (*worker).scan} // what a calm life is about
+		}
 		o := &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), epoch: w.Epoch(number), kind: k.name}
 		w.sleepUntil(w.Due(r, number))
 		ctx, cancel := w.deadline(o, number)
