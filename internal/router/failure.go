@@ -38,7 +38,7 @@ func (f *forwarded) undecided(code int32, history *retry.Error) bool {
 	if f.op.Kind != operation.Write || history == nil || history.Total == 1 || !history.MayHaveApplied() {
 		return false
 	}
-	settles := routes[f.command.Name] == ends && code == codeNoSuchTransaction
+	settles := f.ends() && code == codeNoSuchTransaction
 	return !settles && code != codeMaxTimeMSExpired // of which each client knows that it settles nothing
 }
 
@@ -98,19 +98,22 @@ func isNetwork(err error) bool {
 // labels returns the labels that a mongos gives to an error which it has itself, or that it puts in place of a change of state.
 func (f *forwarded) labels(code int32, retried bool) []string {
 	q := f.command
-	ends := routes[q.Name] == ends
 	switch {
-	case q.transaction && !ends:
+	case q.transaction && !f.ends():
 		return []string{labelTransient}
 	case code != codeHostUnreachable:
 		return nil
-	case (q.numbered || ends) && !retried:
+	case f.ends() || q.numbered && !retried:
 		return []string{labelRetryableWrite}
 	case f.watches():
 		return []string{labelResumable}
 	}
 	return nil
 }
+
+// ends reports whether the command ends a transaction. Its errors keep RetryableWriteError, although the router has retried: a driver whose
+// commit fails without it takes the transaction for one that was not committed.
+func (f *forwarded) ends() bool { return routes[f.command.Name] == ends }
 
 // watches reports whether the command is one of a change stream.
 func (f *forwarded) watches() bool {
@@ -142,7 +145,7 @@ func (f *forwarded) failWrite(retried bool) error {
 		return f.sendReply()
 	}
 	f.noteCursor()
-	return f.client.answer(f.command, settled(reply, retried))
+	return f.client.answer(f.command, settled(reply, retried && !f.ends()))
 }
 
 // replyBody returns the document of the reply that Accept took.

@@ -23,7 +23,7 @@ func TestLabels(t *testing.T) {
 		"a numbered write that waited":    {d("insert"), func(q *command) { q.numbered = true }, 133, false, nil},
 		"a numbered write, retried":       {d("insert"), func(q *command) { q.numbered = true }, 6, true, nil},
 		"a commit":                        {d("commitTransaction"), func(q *command) { q.transaction = true }, 6, false, []string{"RetryableWriteError"}},
-		"a commit, retried":               {d("commitTransaction"), func(q *command) { q.transaction = true }, 6, true, nil},
+		"a commit, retried":               {d("commitTransaction"), func(q *command) { q.transaction = true }, 6, true, []string{"RetryableWriteError"}},
 		"an abort":                        {d("abortTransaction"), func(q *command) { q.transaction = true }, 6, false, []string{"RetryableWriteError"}},
 		"a command of a transaction":      {d("find"), func(q *command) { q.transaction = true }, 6, false, []string{"TransientTransactionError"}},
 		"one that waited too long":        {d("find"), func(q *command) { q.transaction = true }, 133, false, []string{"TransientTransactionError"}},

@@ -41,7 +41,7 @@ func (f *forwarded) translated(reply bson.Raw, err error, retried bool) []byte {
 		code, name = codeHostUnreachable, "HostUnreachable"
 		labels = union(labels, f.labels(code, retried))
 	}
-	if retried {
+	if retried && !f.ends() {
 		labels = slices.DeleteFunc(labels, func(l string) bool { return l == labelRetryableWrite })
 	}
 	return wire.EndDocument(appendFailure(dst, err.Error(), code, name, labels), at)
