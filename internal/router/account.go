@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/router/scramserver"
 )
@@ -33,10 +34,4 @@ type accounts interface {
 }
 
 // mechanisms are those with a password, the better one first.
-var mechanisms = []string{"SCRAM-SHA-256", "SCRAM-SHA-1"}
-
-// x509 is the mechanism of a certificate.
-const x509 = "MONGODB-X509"
-
-// external is the database of users that have a certificate.
-const external = "$external"
+var mechanisms = []string{auth.SCRAMSHA256, auth.SCRAMSHA1}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/router/userfile"
 )
 
 // longestDatabase is the size in bytes of the longest name of a database.
@@ -28,5 +29,5 @@ func (c *command) checkDatabase() *refusal {
 
 // validDatabase follows the manual's naming restrictions. The one name with $ is that of the users whom something else vouches for.
 func validDatabase(name string) bool {
-	return name == "$external" || name != "" && len(name) <= longestDatabase && !strings.ContainsAny(name, "/\\. \"$\x00")
+	return name == userfile.External || name != "" && len(name) <= longestDatabase && !strings.ContainsAny(name, "/\\. \"$\x00")
 }

@@ -12,7 +12,7 @@ type fileUsers struct{ file *userfile.File }
 
 func (f fileUsers) verifiers(_ context.Context, user id) (map[string]scramserver.Verifier, error) {
 	u := f.file.User(user.db, user.name)
-	if u == nil || user.db == external {
+	if u == nil {
 		return nil, nil
 	}
 	return u.Credentials, nil
@@ -22,7 +22,9 @@ func (f fileUsers) proved(user id, _ string, _ *scramserver.Verifier, _ []byte) 
 	return f.account(user)
 }
 
-func (f fileUsers) certified(subject string) *account { return f.account(id{external, subject}) }
+func (f fileUsers) certified(subject string) *account {
+	return f.account(id{userfile.External, subject})
+}
 
 // account returns the account of a user, nil if there is none.
 func (f fileUsers) account(user id) *account {

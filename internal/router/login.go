@@ -1,7 +1,6 @@
 package router
 
 import (
-	"crypto/tls"
 	"slices"
 	"strconv"
 	"time"
@@ -67,12 +66,13 @@ func (c *client) saslStart(q *command) error {
 // beginLogin begins a login with a document of the command saslStart, or of the field speculativeAuthenticate.
 func (c *client) beginLogin(body []byte, db string) (payload []byte, refused *refusal) {
 	c.login = nil
-	mechanism := field(body, "mechanism")
-	switch name := string(mechanism.Text()); {
+	asked := field(body, "mechanism")
+	mechanism := string(asked.Text())
+	switch {
 	case c.router.accounts == nil:
 		return nil, errNoUsers
-	case !slices.Contains(mechanisms, name):
-		return nil, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "the router has no mechanism " + strconv.Quote(name) +
+	case !slices.Contains(mechanisms, mechanism):
+		return nil, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "the router has no mechanism " + strconv.Quote(mechanism) +
 			"; it has SCRAM-SHA-256 and SCRAM-SHA-1, and MONGODB-X509 by the command authenticate"}
 	}
 	first, ok := payloadOf(body)
@@ -80,7 +80,7 @@ func (c *client) beginLogin(body []byte, db string) (payload []byte, refused *re
 	if !ok || err != nil {
 		return nil, errLogin
 	}
-	l := &login{user: id{db, name}, mechanism: string(mechanism.Text()), began: time.Now()}
+	l := &login{user: id{db, name}, mechanism: mechanism, began: time.Now()}
 	if c.account != nil && c.account.id != l.user {
 		return nil, &refusal{code: codeProtocolError, name: "ProtocolError", text: "this connection is that of another user; end it, or log out first"}
 	}
@@ -166,85 +166,6 @@ func payloadOf(body []byte) ([]byte, bool) {
 	e := field(body, "payload")
 	_, payload, ok := bson.RawValue{Type: e.Type, Value: e.Value}.BinaryOK()
 	return payload, ok
-}
-
-// authenticate logs in the subject of the client's certificate.
-func (c *client) authenticate(q *command) error {
-	mechanism := field(q.Body, "mechanism")
-	if name := string(mechanism.Text()); name != x509 {
-		return c.refuse(q, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "authenticate takes " + x509 + ", not " + strconv.Quote(name)})
-	}
-	subject, refused := c.certificate(q.Body, q.Database)
-	if refused != nil {
-		return c.refuse(q, refused)
-	}
-	b := wire.AppendString(nil, "dbname", external)
-	return c.ok(q, wire.AppendString(b, "user", subject))
-}
-
-// certificate logs in the subject of the client's certificate, and returns it.
-func (c *client) certificate(body []byte, db string) (subject string, refused *refusal) {
-	if c.router.accounts == nil {
-		return "", errNoUsers
-	}
-	conn, ok := c.conn.(*tls.Conn)
-	if !ok || db != external {
-		return "", errLogin
-	}
-	state := conn.ConnectionState()
-	if len(state.VerifiedChains) == 0 {
-		return "", errLogin
-	}
-	subject = state.PeerCertificates[0].Subject.ToRDNSequence().String()
-	asked := field(body, "user")
-	a := c.router.accounts.certified(subject)
-	if a == nil || asked.Type != 0 && string(asked.Text()) != subject || c.account != nil && c.account.id != a.id {
-		c.router.cfg.Refused(c.conn.RemoteAddr(), "the login of the certificate of "+strconv.Quote(subject)+" failed")
-		return "", errLogin
-	}
-	c.loggedIn(a)
-	return subject, nil
-}
-
-// speculate appends the answer to the first message of a login in a hello. A login that fails is not answered: the client then tries in the usual
-// way.
-func (c *client) speculate(dst, body []byte) []byte {
-	asked := field(body, "speculativeAuthenticate")
-	document := asked.Document()
-	if document == nil || c.router.accounts == nil || c.account != nil {
-		return dst
-	}
-	db := field(document, "db")
-	if first := wire.Elements(document); first.Next() && string(first.Key) == "authenticate" {
-		subject, refused := c.certificate(document, string(db.Text()))
-		if refused != nil {
-			return dst
-		}
-		at, dst := wire.BeginEmbedded(dst, "speculativeAuthenticate")
-		dst = wire.AppendString(dst, "dbname", external)
-		return wire.EndDocument(wire.AppendString(dst, "user", subject), at)
-	}
-	payload, refused := c.beginLogin(document, string(db.Text()))
-	if refused != nil {
-		return dst
-	}
-	at, dst := wire.BeginEmbedded(dst, "speculativeAuthenticate")
-	return wire.EndDocument(appendSASL(dst, false, payload), at)
-}
-
-// appendMechanisms appends what a hello asks for with saslSupportedMechs, "database.name": the mechanisms of that user. One who does not exist
-// has all.
-func (c *client) appendMechanisms(dst, body []byte) []byte {
-	asked := field(body, "saslSupportedMechs")
-	db, name, ok := cutNamespace(asked.Text())
-	if !ok || c.router.accounts == nil {
-		return dst
-	}
-	names := mechanisms
-	if known, err := c.router.accounts.verifiers(c.ctx, id{db, name}); err == nil && known != nil {
-		names = slices.DeleteFunc(slices.Clone(mechanisms), func(m string) bool { _, has := known[m]; return !has })
-	}
-	return wire.AppendStrings(dst, "saslSupportedMechs", names)
 }
 
 // logout ends the login of the connection.

@@ -179,8 +179,4 @@ func (r *Router) Clients() int {
 }
 
 // Waiting returns the number of operations that wait for a member.
-func (r *Router) Waiting() int {
-	r.waiting.mu.Lock()
-	defer r.waiting.mu.Unlock()
-	return r.waiting.n
-}
+func (r *Router) Waiting() int { return r.waiting.count() }

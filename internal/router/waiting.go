@@ -35,3 +35,10 @@ func (w *waiting) leave(size int) {
 	w.n--
 	w.bytes -= int64(size)
 }
+
+// count returns the number of operations that wait.
+func (w *waiting) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.n
+}

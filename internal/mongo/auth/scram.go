@@ -19,20 +19,30 @@ type scramMechanism struct {
 }
 
 func newSCRAM(name string, c Credential) (*scramMechanism, error) {
-	var newKeyring func() (*scram.Client, error)
-	if name == SCRAMSHA1 {
-		sum := md5.Sum([]byte(c.Username + ":mongo:" + c.Password)) //nolint:gosec // SCRAM-SHA-1 in MongoDB begins with it
-		digest := hex.EncodeToString(sum[:])
-		newKeyring = func() (*scram.Client, error) { return scram.SHA1.NewClientUnprepped(c.Username, digest, "") }
-	} else {
-		prepared, err := stringprep.SASLprep.Prepare(c.Password)
-		if err != nil { // the library's error shows a part of the password
-			return nil, errors.New("the credential's Password has characters that SASLprep (RFC 4013) forbids; " + SCRAMSHA256 + " needs it")
-		}
-		newKeyring = func() (*scram.Client, error) { return scram.SHA256.NewClientUnprepped(c.Username, prepared, "") }
+	secret, ok := ScramSecret(name, c.Username, c.Password)
+	if !ok {
+		return nil, errors.New("the credential's Password has characters that SASLprep (RFC 4013) forbids; " + SCRAMSHA256 + " needs it")
 	}
-	m, err := scramclient.New(newKeyring)
+	m, err := scramclient.New(func() (*scram.Client, error) { return scramHash(name).NewClientUnprepped(c.Username, secret, "") })
 	return &scramMechanism{Mechanism: m, name: name}, err
+}
+
+// ScramSecret returns what a mechanism of SCRAM takes for the password. It is not ok if SASLprep forbids the password, which SCRAM-SHA-256 needs.
+// Source: Driver Authentication, "SCRAM-SHA-1" and "SCRAM-SHA-256".
+func ScramSecret(mechanism, username, password string) (secret string, ok bool) {
+	if mechanism == SCRAMSHA1 {
+		sum := md5.Sum([]byte(username + ":mongo:" + password)) //nolint:gosec // SCRAM-SHA-1 in MongoDB begins with it
+		return hex.EncodeToString(sum[:]), true
+	}
+	prepared, err := stringprep.SASLprep.Prepare(password)
+	return prepared, err == nil // the library's error shows a part of the password
+}
+
+func scramHash(mechanism string) scram.HashGeneratorFcn {
+	if mechanism == SCRAMSHA1 {
+		return scram.SHA1
+	}
+	return scram.SHA256
 }
 
 func (m *scramMechanism) Name() string                       { return m.name }

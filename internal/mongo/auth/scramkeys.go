@@ -5,12 +5,9 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // SCRAM-SHA-1 has it
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"hash"
 	"strconv"
 	"strings"
 )
@@ -142,22 +139,15 @@ func (e *keysExchange) verify(last string) error {
 	return nil
 }
 
-func (e *keysExchange) newHash() hash.Hash {
-	if e.keys.Mechanism == SCRAMSHA1 {
-		return sha1.New() //nolint:gosec // the mechanism has it
-	}
-	return sha256.New()
-}
-
 func (e *keysExchange) hashed(b []byte) []byte {
-	h := e.newHash()
+	h := scramHash(e.keys.Mechanism)()
 	h.Write(b)
 	return h.Sum(nil)
 }
 
 // mac returns the signature of the AuthMessage.
 func (e *keysExchange) mac(key []byte) []byte {
-	h := hmac.New(e.newHash, key)
+	h := hmac.New(scramHash(e.keys.Mechanism), key)
 	h.Write([]byte(e.message))
 	return h.Sum(nil)
 }

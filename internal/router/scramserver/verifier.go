@@ -1,17 +1,15 @@
 package scramserver
 
 import (
-	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/xdg-go/scram"
-	"github.com/xdg-go/stringprep"
 
+	"github.com/holdfast-db/holdfast/internal/base/scramclient"
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 )
 
@@ -31,9 +29,6 @@ func (v Verifier) GoString() string { return v.String() }
 
 // Format prints the same as String for every verb.
 func (v Verifier) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, v.String()) }
-
-// LeastIterations is the least that a verifier may have (RFC 7677, section 4).
-const LeastIterations = 4096
 
 // A salt needs 64 bits (RFC 8018, section 4.1). It is sent to whoever asks, so it has a limit.
 const leastSalt, mostSalt = 8, 256
@@ -72,9 +67,9 @@ func NewVerifier(name, user, password string) (Verifier, error) {
 	case password == "":
 		return Verifier{}, errNoPassword
 	}
-	secret, err := secretOf(name, user, password)
-	if err != nil {
-		return Verifier{}, err
+	secret, ok := auth.ScramSecret(name, user, password)
+	if !ok {
+		return Verifier{}, errForbidden
 	}
 	client, err := m.hash.NewClientUnprepped(user, secret, "")
 	if err != nil {
@@ -86,27 +81,14 @@ func NewVerifier(name, user, password string) (Verifier, error) {
 	return Verifier{Salt: salt, Iterations: m.iterations, StoredKey: kept.StoredKey, ServerKey: kept.ServerKey}, err
 }
 
-// secretOf returns what the mechanism takes for the password. Source: MongoDB's Driver Authentication, SCRAM-SHA-1 and SCRAM-SHA-256.
-func secretOf(name, user, password string) (string, error) {
-	if name == auth.SCRAMSHA1 {
-		sum := md5.Sum([]byte(user + ":mongo:" + password)) //nolint:gosec // SCRAM-SHA-1 in MongoDB begins with it
-		return hex.EncodeToString(sum[:]), nil
-	}
-	prepared, err := stringprep.SASLprep.Prepare(password)
-	if err != nil { // the library's error shows a part of the password
-		return "", errForbidden
-	}
-	return prepared, nil
-}
-
 // Check returns an error for a verifier that the mechanism cannot use. The error names the field as MongoDB does, and has no secret.
 func (v Verifier) Check(name string) error {
 	m, err := mechanismOf(name)
 	switch {
 	case err != nil:
 		return err
-	case v.Iterations < LeastIterations:
-		return fmt.Errorf("iterationCount is %d; it must be at least %d", v.Iterations, LeastIterations)
+	case v.Iterations < scramclient.LeastIterations:
+		return fmt.Errorf("iterationCount is %d; it must be at least %d", v.Iterations, scramclient.LeastIterations)
 	case len(v.Salt) < leastSalt || len(v.Salt) > mostSalt:
 		return fmt.Errorf("salt has %d bytes; it must have %d to %d", len(v.Salt), leastSalt, mostSalt)
 	case len(v.StoredKey) != m.size:

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/holdfast-db/holdfast/internal/devtools/spectest"
 	"github.com/holdfast-db/holdfast/internal/devtools/spectest/unified"
 )
 
@@ -84,32 +82,6 @@ func runUntil(accepted func(error) bool, run func() error) bool {
 
 func isNil(err error) bool { return err == nil }
 
-// routerResults runs all files, side by side.
-func routerResults(t *testing.T, table []group) []result {
-	root := spectest.Folder(t)
-	var mu sync.Mutex
-	var results []result
-	t.Run("files", func(t *testing.T) {
-		for _, suite := range suites {
-			for _, file := range filesIn(t, root, suite) {
-				t.Run(file, func(t *testing.T) {
-					t.Parallel()
-					of := throughRouter(t, table, root, file)
-					for _, r := range of {
-						if v := verdict(table, nil, r); v != "" && !*update {
-							t.Errorf("%s: %s: %s", r.file, r.name, v)
-						}
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					results = append(results, of...)
-				})
-			}
-		}
-	})
-	return results
-}
-
 // TestClientThroughTheRouter runs what a mongos may be asked through the router. What passes at mongotest's own mongos must pass, but for the
 // cases in the table.
 func TestClientThroughTheRouter(t *testing.T) {
@@ -117,7 +89,12 @@ func TestClientThroughTheRouter(t *testing.T) {
 		t.Skip("the suites take long with this client")
 	}
 	table := readTable(t, routerTable)
-	results := routerResults(t, table)
+	run := func(t *testing.T, root, file string) []result { return throughRouter(t, table, root, file) }
+	results := runSuites(t, run, func(t *testing.T, r result) {
+		if v := verdict(table, nil, r); v != "" && !*update {
+			t.Errorf("%s: %s: %s", r.file, r.name, v)
+		}
+	})
 	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		return // perhaps not all of them were run
 	}

@@ -113,9 +113,8 @@ func runFile(t *testing.T, root, file string, accepted func(result) bool) []resu
 	return results
 }
 
-// runSuites runs all files, side by side.
-func runSuites(t *testing.T, table []group, lacks missing, then func(*testing.T, result)) []result {
-	accepted := func(r result) bool { return verdict(table, lacks, r) == "" }
+// runSuites runs the cases of all files, side by side.
+func runSuites(t *testing.T, run func(t *testing.T, root, file string) []result, then func(*testing.T, result)) []result {
 	root := spectest.Folder(t)
 	var mu sync.Mutex
 	var results []result
@@ -124,7 +123,7 @@ func runSuites(t *testing.T, table []group, lacks missing, then func(*testing.T,
 			for _, file := range filesIn(t, root, suite) {
 				t.Run(file, func(t *testing.T) {
 					t.Parallel()
-					for _, r := range runFile(t, root, file, accepted) {
+					for _, r := range run(t, root, file) {
 						then(t, r)
 						mu.Lock()
 						results = append(results, r)
@@ -143,7 +142,9 @@ func TestClientOnMongotest(t *testing.T) {
 		t.Skip("the suites take long with this client")
 	}
 	table, lacks := readTable(t, tableFile), readMissing(t)
-	results := runSuites(t, table, lacks, func(t *testing.T, r result) {
+	accepted := func(r result) bool { return verdict(table, lacks, r) == "" }
+	run := func(t *testing.T, root, file string) []result { return runFile(t, root, file, accepted) }
+	results := runSuites(t, run, func(t *testing.T, r result) {
 		if *update {
 			return
 		}
