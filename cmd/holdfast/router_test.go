@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -172,6 +174,36 @@ func TestARouterFromItsStartToItsEnd(t *testing.T) {
 		case <-time.After(programLimit):
 			t.Fatalf("the router does not end: %s", p.all.String())
 		}
+	}
+}
+
+type writerFunc func(line []byte)
+
+func (f writerFunc) Write(line []byte) (int, error) {
+	f(line)
+	return len(line), nil
+}
+
+// Who reads that line may ask the router at once.
+func TestARouterQuiescesBeforeItSaysSo(t *testing.T) {
+	r, err := router.New(router.Config{Upstream: options.Client().ApplyURI("mongodb://127.0.0.1:1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var states []string
+	log := &lineLog{w: writerFunc(func(line []byte) {
+		if strings.Contains(string(line), "Quiesces: ") {
+			state, _ := r.Ready()
+			states = append(states, state)
+		}
+	})}
+	if err := new(routerCommand).attend(&session{ctx: ctx}, r, log, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"the router will end soon"}; !slices.Equal(states, want) {
+		t.Errorf("the states at that line are %q, want %q", states, want)
 	}
 }
 

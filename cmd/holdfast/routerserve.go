@@ -65,6 +65,7 @@ func (c *routerCommand) attend(s *session, r *router.Router, log *lineLog, liste
 		return cannotRun(err)
 	case <-s.ctx.Done():
 	}
+	r.Quiesce() // before the line that says so
 	log.print("Quiesces: it serves its %s for up to %v; another signal ends it at once", counted(r.Clients(), "client"), c.Quiesce)
 	r.Shutdown(context.WithoutCancel(s.ctx))
 	log.print("Ends: %s", endReason(s.ctx))

@@ -24,11 +24,14 @@ func (q *quiesce) on() bool {
 	}
 }
 
+// Quiesce tells the clients that the router will end. It goes on serving them until Shutdown or Close ends it.
+func (r *Router) Quiesce() { r.quiesce.begin() }
+
 // Shutdown tells the clients that the router will end, goes on serving until they have left, at most for the time of quiesce or until ctx
 // ends, and closes the router.
 func (r *Router) Shutdown(ctx context.Context) {
 	defer r.Close() //nolint:contextcheck // what ctx limits has ended then
-	r.quiesce.begin()
+	r.Quiesce()
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Quiesce)
 	defer cancel()
 	look := time.NewTicker(leaveLook)
