@@ -25,6 +25,7 @@ const (
 	defaultMostClients    = 65_536 // maxIncomingConnections of a mongos
 	defaultLocalThreshold = 15 * time.Millisecond
 	defaultHeartbeat      = 10 * time.Second
+	defaultMaxPool        = 100
 	// defaultMaxConnecting is twice that of a client: all who waited for a new primary need connections to it at the same time.
 	defaultMaxConnecting = 4
 	// defaultMinPool connections to each member are kept open: the first who waited for a new primary need not wait for a handshake.

@@ -18,6 +18,7 @@ type place struct {
 	owner   id // who opened it, if the members cannot tell
 	used    time.Time
 	stream  bool       // of a change stream
+	awaits  bool       // its getMores wait for documents
 	old     *oldCursor // nil if its client sends no old messages
 }
 
@@ -41,6 +42,13 @@ func (c *cursors) watches(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.places[id].stream
+}
+
+// awaits reports whether the getMores of a cursor are known to wait for documents.
+func (c *cursors) awaits(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.places[id].awaits
 }
 
 // opened notes that a member has a cursor.

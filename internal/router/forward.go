@@ -20,11 +20,12 @@ type forwarded struct {
 	began   time.Time
 	op      operation.Operation
 
-	ownSession bool         // the session and the number of the write are the router's
-	obeys      bool         // the read preference goes with the command as it came
-	searches   bool         // it goes to the member of a cursor
-	entered    bool         // it counts among those that wait
-	enter      func() error // waits, made once
+	ownSession bool          // the session and the number of the write are the router's
+	obeys      bool          // the read preference goes with the command as it came
+	searches   bool          // it goes to the member of a cursor
+	awaitLimit time.Duration // how long a getMore may wait at its member; 0: as long as it asks
+	entered    bool          // it counts among those that wait
+	enter      func() error  // waits, made once
 	pin        operation.Pin
 
 	reply  *[]byte // the whole message, header included, unless it is large
@@ -92,12 +93,18 @@ func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, err
 				continue
 			}
 		case "maxTimeMS":
+			if f.awaitLimit > 0 {
+				continue
+			}
 			if f.limit() > 0 && (attempt.Number > 0 || f.entered) {
 				dst = wire.AppendInt64(dst, "maxTimeMS", f.remaining())
 				continue
 			}
 		}
 		dst = wire.AppendElement(dst, it.Element)
+	}
+	if f.awaitLimit > 0 {
+		dst = f.appendAwait(dst)
 	}
 	return dst, it.Err
 }
@@ -194,7 +201,7 @@ func (f *forwarded) noteCursor() {
 
 // place describes the cursor of the reply, which a member has.
 func (f *forwarded) place(address string) place {
-	p := place{address: address, used: f.began, stream: f.stream}
+	p := place{address: address, used: f.began, stream: f.stream, awaits: f.stream || opensAwaiting(f.command)}
 	if a := f.client.account; a != nil && a.user == nil {
 		p.owner = a.id
 	}

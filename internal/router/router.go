@@ -26,6 +26,7 @@ type Router struct {
 	runner     *operation.Runner
 	cursors    cursors
 	waiting    waiting
+	awaiting   *awaiting
 	process    bson.ObjectID // of the topologyVersion in hello
 	quiesce    quiesce
 	accounts   accounts // nil: clients do not log in
@@ -68,6 +69,7 @@ func New(cfg Config) (*Router, error) {
 		},
 		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
 	}
+	r.awaiting = newAwaiting(valueOr(o.MaxPoolSize, defaultMaxPool))
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
 	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)

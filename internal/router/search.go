@@ -54,6 +54,14 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 
 // at runs the operation at one member.
 func (c *client) at(ctx context.Context, s *cluster.Server, f *forwarded) error {
+	if f.awaits() {
+		limit, err := c.router.awaiting.begin(ctx, s.Address())
+		if err != nil {
+			return err
+		}
+		defer c.router.awaiting.end(s.Address())
+		f.awaitLimit = limit
+	}
 	f.op.Pin = operation.PinTo(s)
 	return c.router.runner.Run(ctx, &f.op)
 }
