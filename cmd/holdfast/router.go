@@ -26,6 +26,7 @@ type routerCommand struct {
 	MaxClients            int           `default:"65536" help:"The number of clients that may be connected. One too many is disconnected without an answer, as by a mongos."`
 	MaxWaiting            int           `default:"1000" help:"The number of operations that may wait for a member at the same time. One too many fails with the code 462."`
 	MaxWaitingBytes       int64         `default:"67108864" help:"How large their messages may be together."`
+	MaxMemoryBytes        int64         `default:"268435456" help:"How large the messages and replies may be together that are in the router at the same time. What is too much waits, and fails with the code 462 after --window."`
 	Window                time.Duration `default:"20s" help:"How long an operation waits for a member that can run it, and how long after its beginning it is tried again."`
 	Quiesce               time.Duration `default:"15s" help:"How long the router serves its clients after the signal to end. New connections and hellos are told that it ends."`
 	Pin                   string        `default:"connection" enum:"connection,operation" placeholder:"WHAT" help:"connection: the reads of a client's connection with the same read preference go to the same member, as behind a mongos. operation: each operation selects its member."`
@@ -80,6 +81,8 @@ func (c *routerCommand) check() error {
 		return fmt.Errorf("--max-waiting is %d; it must be at least 1", c.MaxWaiting)
 	case c.MaxWaitingBytes < 1:
 		return fmt.Errorf("--max-waiting-bytes is %d; it must be at least 1", c.MaxWaitingBytes)
+	case c.MaxMemoryBytes < router.LeastMemory:
+		return fmt.Errorf("--max-memory-bytes is %d; it must be at least %d, which is four of the largest messages", c.MaxMemoryBytes, router.LeastMemory)
 	case c.Window <= 0:
 		return fmt.Errorf("--window is %v; it must be positive", c.Window)
 	case c.Quiesce <= 0:
@@ -116,7 +119,7 @@ func isPort(text string) bool {
 // config returns the configuration of the router. The name of a mongodb+srv connection string is looked up.
 func (c *routerCommand) config() (*router.Config, error) {
 	cfg := &router.Config{
-		Window: c.Window, MostWaiting: c.MaxWaiting, WaitingBytes: c.MaxWaitingBytes, Quiesce: c.Quiesce, MostClients: c.MaxClients,
+		Window: c.Window, MostWaiting: c.MaxWaiting, WaitingBytes: c.MaxWaitingBytes, MemoryBytes: c.MaxMemoryBytes, Quiesce: c.Quiesce, MostClients: c.MaxClients,
 		PinOperation: c.Pin == "operation", PassThrough: c.PassThrough,
 	}
 	if c.Users != "" {

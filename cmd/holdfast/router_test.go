@@ -39,6 +39,7 @@ func TestTheErrorOfAWrongSettingNamesIt(t *testing.T) {
 		{upstream + "--max-clients 0", "--max-clients is 0; it must be at least 1"},
 		{upstream + "--max-waiting 0", "--max-waiting is 0; it must be at least 1"},
 		{upstream + "--max-waiting-bytes 0", "--max-waiting-bytes is 0; it must be at least 1"},
+		{upstream + "--max-memory-bytes 1000", "--max-memory-bytes is 1000; it must be at least 192000000"},
 		{upstream + "--window 0s", "--window is 0s; it must be positive"},
 		{upstream + "--quiesce=-1s", "--quiesce is -1s; it must be positive"},
 		{upstream + "--pin request", `--pin must be one of "connection","operation"`},

@@ -148,7 +148,9 @@ func TestWhichGetMoresAwait(t *testing.T) {
 func TestATurnOfAClientThatLeavesIsFree(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := func(c *wireClient) int64 { return c.run(changeStream).Lookup("cursor", "id").AsInt64() }
-		getMore := func(c *wireClient) bson.D { return bson.D{{Key: "getMore", Value: id(c)}, {Key: "collection", Value: "c"}} }
+		getMore := func(c *wireClient) bson.D {
+			return bson.D{{Key: "getMore", Value: id(c)}, {Key: "collection", Value: "c"}}
+		}
 		has, waits, last := w.dial(), w.dial(), w.dial()
 		long := bson.E{Key: "maxTimeMS", Value: 3_600_000}
 		has.send(getMore(has), long)

@@ -15,25 +15,27 @@ import (
 
 // client is the connection of one client. One goroutine serves it.
 type client struct {
-	router  *Router
-	conn    net.Conn
-	socket  net.Conn // below conn, without its TLS
-	id      int64
-	in      reader
-	parser  parser
-	ctx     context.Context //nolint:containedctx // that of its operations: it ends with the connection
-	end     context.CancelFunc
-	lost    *refusal // of an old write without a reply, which the client does not know yet
-	watcher watcher
-	account *account           // who it is; nil: it has not logged in
-	login   *login             // that has begun
-	reads   *operation.Request // the member of its reads; nil if each operation selects one
+	router   *Router
+	conn     net.Conn
+	socket   net.Conn // below conn, without its TLS
+	id       int64
+	progress progress
+	in       reader
+	parser   parser
+	ctx      context.Context //nolint:containedctx // that of its operations: it ends with the connection
+	end      context.CancelFunc
+	lost     *refusal // of an old write without a reply, which the client does not know yet
+	watcher  watcher
+	account  *account           // who it is; nil: it has not logged in
+	login    *login             // that has begun
+	reads    *operation.Request // the member of its reads; nil if each operation selects one
 }
 
 func newClient(r *Router, conn net.Conn, id int64) *client {
 	c := &client{router: r, conn: r.secured(conn), socket: conn, id: id}
-	c.in.from = c.conn
+	c.progress.looks = &r.looks
 	c.ctx, c.end = context.WithCancel(r.ctx)
+	c.in.from, c.in.progress, c.in.ctx, c.in.memory = c.conn, &c.progress, c.ctx, &r.memory
 	if !r.cfg.PinOperation {
 		c.reads = r.runner.NewReadsRequest()
 	}
@@ -42,26 +44,34 @@ func newClient(r *Router, conn net.Conn, id int64) *client {
 
 // serve deals with one message after the other, until the client leaves or breaks the protocol.
 func (c *client) serve() {
+	defer c.in.release()
 	defer c.conn.Close()
 	defer c.end()
 	if !c.shakeHands() {
 		return
 	}
 	for {
-		message, err := c.in.next(c.limit())
-		if err != nil {
-			return
-		}
-		q, err := c.parser.parse(message)
-		if err != nil {
-			return // as a server does
-		}
-		err = c.deal(q)
-		c.parser.forget()
-		if err != nil {
-			return
+		if err := c.serveNext(); err != nil {
+			return // of a message that nobody can read, too, as a server does
 		}
 	}
+}
+
+// serveNext reads a message and deals with it. The error is that of the connection.
+func (c *client) serveNext() error {
+	message, err := c.in.next(c.limit())
+	if u, ok := err.(*unread); ok { //nolint:errorlint // it is never wrapped
+		return c.refuseUnread(u)
+	}
+	if err != nil {
+		return err
+	}
+	q, err := c.parser.parse(message)
+	if err != nil {
+		return err
+	}
+	defer c.parser.forget()
+	return c.deal(q)
 }
 
 // deal answers one command. The error is that of the connection.
@@ -144,11 +154,6 @@ func (c *client) answer(q *command, document []byte) error {
 	defer putBuffer(b)
 	*b = q.AppendReply((*b)[:0], c.router.ids.Add(1), document)
 	return c.write(*b)
-}
-
-func (c *client) write(b []byte) error {
-	_, err := c.conn.Write(b)
-	return err
 }
 
 // buffers are those of replies that are not large.

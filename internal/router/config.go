@@ -22,6 +22,7 @@ const (
 	defaultQuiesce        = 15 * time.Second
 	defaultMostWaiting    = 1000
 	defaultWaitingBytes   = 64 << 20
+	defaultMemory         = 256 << 20
 	defaultMostClients    = 65_536 // maxIncomingConnections of a mongos
 	defaultLocalThreshold = 15 * time.Millisecond
 	defaultHeartbeat      = 10 * time.Second
@@ -40,7 +41,10 @@ type Config struct {
 	Window       time.Duration // how long an operation waits for a member that can run it. Default: 20 s
 	MostWaiting  int           // operations that wait at the same time. Default: 1,000
 	WaitingBytes int64         // of their messages. Default: 64 MiB
-	Quiesce      time.Duration // how long [Router.Shutdown] lets clients find another router. Default: 15 s
+	// MemoryBytes bounds the messages of clients above 1 KiB, and the replies above 64 KiB, that are in the router at the same time. What is too much
+	// waits; a message for Window, a reply for 10 s. Default: 256 MiB; the least is 192,000,000.
+	MemoryBytes int64
+	Quiesce     time.Duration // how long [Router.Shutdown] lets clients find another router. Default: 15 s
 	// PinOperation means that each operation selects its member anew. Otherwise the reads of one connection go to one member, as long as
 	// their read preference is the same.
 	PinOperation bool
@@ -78,6 +82,7 @@ func (c *Config) complete() error {
 		{"Window", int64(c.Window)},
 		{"MostWaiting", int64(c.MostWaiting)},
 		{"WaitingBytes", c.WaitingBytes},
+		{"MemoryBytes", c.MemoryBytes},
 		{"Quiesce", int64(c.Quiesce)},
 		{"MostClients", int64(c.MostClients)},
 	} {
@@ -88,6 +93,10 @@ func (c *Config) complete() error {
 	c.Window = cmp.Or(c.Window, defaultWindow)
 	c.MostWaiting = cmp.Or(c.MostWaiting, defaultMostWaiting)
 	c.WaitingBytes = cmp.Or(c.WaitingBytes, defaultWaitingBytes)
+	c.MemoryBytes = cmp.Or(c.MemoryBytes, defaultMemory)
+	if c.MemoryBytes < LeastMemory {
+		return fmt.Errorf("router: MemoryBytes is %d; it must be at least %d", c.MemoryBytes, LeastMemory)
+	}
 	c.Quiesce = cmp.Or(c.Quiesce, defaultQuiesce)
 	c.MostClients = cmp.Or(c.MostClients, defaultMostClients)
 	if c.TLS != nil {

@@ -21,6 +21,8 @@ func TestTheErrorOfAWrongConfigurationNamesTheField(t *testing.T) {
 		{"mongodb://a", func(c *router.Config) { c.Window = -time.Second }, "Window is -1000000000; it must not be negative"},
 		{"mongodb://a", func(c *router.Config) { c.MostWaiting = -1 }, "MostWaiting is -1"},
 		{"mongodb://a", func(c *router.Config) { c.WaitingBytes = -1 }, "WaitingBytes is -1"},
+		{"mongodb://a", func(c *router.Config) { c.MemoryBytes = -1 }, "MemoryBytes is -1"},
+		{"mongodb://a", func(c *router.Config) { c.MemoryBytes = 191_999_999 }, "MemoryBytes is 191999999; it must be at least 192000000"},
 		{"mongodb://a", func(c *router.Config) { c.Quiesce = -1 }, "Quiesce is -1"},
 		{"mongodb://a", func(c *router.Config) { c.MostClients = -2 }, "MostClients is -2; it must not be negative"},
 		{"mongodb://a/?loadBalanced=true", nil, "loadBalanced=true; a router needs to see each member"},

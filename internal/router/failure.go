@@ -72,10 +72,8 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 		e.code, e.name = codeBadValue, "BadValue"
 	case f.op.User != nil && errors.As(err, &login) && !isNetwork(err): // the password has changed since the client has logged in
 		e.code, e.name = codeAuthenticationFailed, "AuthenticationFailed"
-	case errors.Is(err, errTooMany):
-		e.code, e.name = codeAdmissionQueueFull, "AdmissionQueueOverflow"
-		e.labels = []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed}
-		return e
+	case errors.Is(err, errTooMany), errors.Is(err, errNoMemory) && f.command.Name != "getMore": // whose documents would be lost if it were repeated
+		return overloaded(err)
 	case errors.Is(err, errMaxTime), errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout):
 		e.code, e.name = codeMaxTimeMSExpired, "MaxTimeMSExpired"
 	case errors.Is(err, cluster.ErrSelectionTimeout), operation.NoMember(err) && !retried: // after a failed attempt its error counts

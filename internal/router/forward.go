@@ -1,8 +1,8 @@
 package router
 
 import (
+	"context"
 	"errors"
-	"net"
 	"sync"
 	"time"
 
@@ -20,12 +20,14 @@ type forwarded struct {
 	began   time.Time
 	op      operation.Operation
 
-	ownSession bool          // the session and the number of the write are the router's
-	obeys      bool          // the read preference goes with the command as it came
-	searches   bool          // it goes to the member of a cursor
-	awaitLimit time.Duration // how long a getMore may wait at its member; 0: as long as it asks
-	entered    bool          // it counts among those that wait
-	enter      func() error  // waits, made once
+	ownSession bool                             // the session and the number of the write are the router's
+	obeys      bool                             // the read preference goes with the command as it came
+	searches   bool                             // it goes to the member of a cursor
+	awaitLimit time.Duration                    // how long a getMore may wait at its member; 0: as long as it asks
+	entered    bool                             // it counts among those that wait
+	enter      func() error                     // waits, made once
+	admit      func(context.Context, int) error // admitReply, made once
+	kept       reservation                      // of the reply
 	pin        operation.Pin
 
 	reply  *[]byte // the whole message, header included, unless it is large
@@ -40,7 +42,7 @@ type forwarded struct {
 // forwards recycles the state of commands. Nothing of it is used after their replies were sent.
 var forwards = sync.Pool{New: func() any {
 	f := new(forwarded)
-	f.enter = f.waits
+	f.enter, f.admit = f.waits, f.admitReply
 	return f
 }}
 
@@ -54,7 +56,8 @@ func (f *forwarded) recycle() {
 	f.pin.Release()
 	putBuffer(f.reply)
 	largebuffer.Put(f.large)
-	*f = forwarded{enter: f.enter}
+	f.kept.release()
+	*f = forwarded{enter: f.enter, admit: f.admit}
 	forwards.Put(f)
 }
 
@@ -178,9 +181,7 @@ func (f *forwarded) sendReply() error {
 	head := f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), nil)
 	wire.SetMessageLength(head, len(head)+len(f.body))
 	*f.reply = head
-	parts := net.Buffers{head, f.body}
-	_, err := parts.WriteTo(f.client.conn)
-	return err
+	return f.client.writeParts(head, f.body)
 }
 
 // noteCursor remembers the member of a cursor that is open, and forgets one that has ended.

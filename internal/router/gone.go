@@ -88,25 +88,37 @@ func (c *client) endWatch() {
 // longOperation is how long an operation takes, at least, that ends when its client leaves: as a server ends it.
 const longOperation = 2 * time.Second
 
-// watchLongOperations watches, until the router ends, the clients whose operations take long.
-func (r *Router) watchLongOperations() {
+// watchClients watches, until the router ends, the clients whose operations take long, and ends those that have stalled.
+func (r *Router) watchClients() {
 	defer r.serving.Done()
 	look := time.NewTicker(longOperation)
 	defer look.Stop()
 	for {
 		select {
 		case now := <-look.C:
-			r.watchLong(now)
+			r.lookAtClients(now)
 		case <-r.ctx.Done():
 			return
 		}
 	}
 }
 
-func (r *Router) watchLong(now time.Time) {
+func (r *Router) lookAtClients(now time.Time) {
+	r.looks.Add(1)
+	for _, c := range r.watchLong(now) {
+		c.endStalled()
+	}
+}
+
+// watchLong watches the clients whose operations take long. It returns those that have stalled.
+func (r *Router) watchLong(now time.Time) (stalled []*client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for c := range r.clients {
 		c.watchLong(now)
+		if c.progress.stalled() {
+			stalled = append(stalled, c)
+		}
 	}
+	return stalled
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,7 +23,7 @@ func TestALargeReplyOfAFailedWriteIsKept(t *testing.T) {
 	if err := r.Parse(bytes.Clone(body)); err != nil {
 		t.Fatal(err)
 	}
-	f := newForwarded(&client{router: new(Router)}, &command{ClientMessage: wire.ClientMessage{Name: "insert", Header: wire.Header{OpCode: wire.OpMsg}}})
+	f := newForwarded(&client{router: new(Router), progress: progress{looks: new(atomic.Int64)}}, &command{ClientMessage: wire.ClientMessage{Name: "insert", Header: wire.Header{OpCode: wire.OpMsg}}})
 	defer f.recycle()
 	f.large = r.Body
 	if err := f.Accept(&r); !errors.Is(err, errInReply) {
@@ -51,7 +52,7 @@ func TestALengthThatLiesHoldsNoLargeBuffer(t *testing.T) {
 	head := make([]byte, wire.HeaderLength)
 	binary.LittleEndian.PutUint32(head, 40<<20)
 	from := &largestRead{from: bytes.NewReader(head)}
-	r := reader{from: from}
+	r := newReader(from)
 	if _, err := r.next(maxMessageBytes); err == nil || from.size > firstGrowth {
 		t.Errorf("%v, after a read of %d bytes", err, from.size)
 	}
@@ -71,7 +72,7 @@ func TestBuffersComeBackEmpty(t *testing.T) {
 func TestALargeReplyThatWasReplaced(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
-	f := newForwarded(&client{router: new(Router), conn: here}, &command{ClientMessage: wire.ClientMessage{Name: "killCursors"}})
+	f := newForwarded(&client{router: new(Router), progress: progress{looks: new(atomic.Int64)}, conn: here}, &command{ClientMessage: wire.ClientMessage{Name: "killCursors"}})
 	defer f.recycle()
 	f.body = []byte("the member's")
 	f.replace([]byte("merged"))

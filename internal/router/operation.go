@@ -18,7 +18,7 @@ func (c *client) describe(f *forwarded, preference *readpref.ReadPref) {
 	route := routeOf(q)
 	op := &f.op
 	*op = operation.Operation{
-		Name: q.Name, Database: q.Database, Command: f, LargeReply: &f.large, Selection: toPrimary, Session: operation.NoSession,
+		Name: q.Name, Database: q.Database, Command: f, LargeReply: &f.large, AdmitReply: f.admit, Selection: toPrimary, Session: operation.NoSession,
 		OwnTimeLimit: true, ClusterTime: q.clusterTime, RetryUntil: f.began.Add(c.router.cfg.Window), Waits: f.enter, Retryable: true,
 		Kind: operation.Write, Idempotency: retry.NotIdempotent,
 	}

@@ -1,7 +1,9 @@
 package router
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -22,9 +24,13 @@ const (
 // reader splits the bytes of a client into messages.
 type reader struct {
 	from       io.Reader
+	progress   *progress
 	small      [smallMessage + watchRoom]byte
-	start, end int    // of the bytes in small that no message had
-	large      []byte // the message, if it did not fit into small
+	start, end int             // of the bytes in small that no message had
+	large      []byte          // the message, if it did not fit into small
+	ctx        context.Context //nolint:containedctx // that of the client
+	memory     *memory
+	kept       reservation // of large
 }
 
 // next returns the next message, of at most limit bytes. It is valid until the next call.
@@ -57,7 +63,12 @@ func (r *reader) fill(n int) error {
 		r.end = copy(r.small[:], r.small[r.start:r.end])
 		r.start = 0
 	}
-	for r.end-r.start < n {
+	defer r.progress.rest()
+	for begun := false; r.end-r.start < n; {
+		if r.end > r.start && !begun {
+			begun = true
+			r.progress.step()
+		}
 		got, err := r.from.Read(r.small[r.end:smallMessage])
 		r.end += got
 		if r.end-r.start >= n {
@@ -76,18 +87,26 @@ func (r *reader) fill(n int) error {
 // room returns where more bytes may be read to while the last message is in use. Who reads n bytes adds n to end.
 func (r *reader) room() []byte { return r.small[r.end:] }
 
-// readLarge reads a message that does not fit into small.
-func (r *reader) readLarge(length int) ([]byte, error) {
+// readLarge reads a message that does not fit into small. The error is *unread if there is no memory for it.
+func (r *reader) readLarge(length int) (_ []byte, err error) {
+	if r.kept, err = r.memory.forMessage(r.ctx, length); errors.Is(err, errNoMemory) {
+		return nil, r.readPast(length, err)
+	} else if err != nil {
+		return nil, err
+	}
 	here := r.small[r.start:min(r.end, r.start+length)]
 	b := append(make([]byte, 0, min(length, firstGrowth)), here...)
 	r.start += len(here)
+	defer r.progress.rest()
 	for len(b) < length {
 		if len(b) == cap(b) || cap(b) < length && cap(b) < growth*len(b) {
 			b = grown(b, min(length, max(firstGrowth, growth*len(b))))
 		}
-		got, err := io.ReadFull(r.from, b[len(b):min(cap(b), length)])
+		r.progress.step()
+		got, err := io.ReadFull(r.from, b[len(b):min(cap(b), length, len(b)+stallStep)])
 		if b = b[:len(b)+got]; err != nil {
 			largebuffer.Put(b)
+			r.kept.release()
 			return nil, err
 		}
 	}
@@ -110,8 +129,7 @@ func grown(b []byte, size int) []byte {
 
 // release gives up the buffer of a large message.
 func (r *reader) release() {
-	if r.large != nil {
-		largebuffer.Put(r.large)
-		r.large = nil
-	}
+	largebuffer.Put(r.large)
+	r.large = nil
+	r.kept.release()
 }

@@ -2,9 +2,11 @@ package router
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync/atomic"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -61,7 +63,7 @@ func FuzzReaderNext(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, size, watched uint16) {
 		const limit = 100_000
 		from := &inPieces{rest: b, size: max(1, int(size))}
-		r := reader{from: from}
+		r := newReader(from)
 		want, broken := split(b, limit)
 		for i := 0; ; i++ {
 			got, err := r.next(limit)
@@ -79,4 +81,10 @@ func FuzzReaderNext(f *testing.F) {
 			}
 		}
 	})
+}
+
+// newReader returns the reader of a client that is alone.
+func newReader(from io.Reader) *reader {
+	m := newMemory(defaultMemory, defaultWindow)
+	return &reader{from: from, progress: &progress{looks: new(atomic.Int64)}, ctx: context.Background(), memory: &m}
 }

@@ -51,6 +51,14 @@ func badValue(format string, args ...any) *refusal {
 	return &refusal{code: codeBadValue, name: "BadValue", text: fmt.Sprintf(format, args...)}
 }
 
+// overloaded refuses an operation of which nothing was done, because the router has too much to do.
+func overloaded(cause error) *refusal {
+	return &refusal{
+		code: codeAdmissionQueueFull, name: "AdmissionQueueOverflow", text: cause.Error(),
+		labels: []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed},
+	}
+}
+
 func typeMismatch(format string, args ...any) *refusal {
 	return &refusal{code: codeTypeMismatch, name: "TypeMismatch", text: fmt.Sprintf(format, args...)}
 }

@@ -27,12 +27,14 @@ type Router struct {
 	cursors    cursors
 	waiting    waiting
 	awaiting   *awaiting
+	memory     memory
 	process    bson.ObjectID // of the topologyVersion in hello
 	quiesce    quiesce
 	accounts   accounts // nil: clients do not log in
 	secret     []byte   // from which the salts of users who do not exist come
 	iterations iterations
 	ids        atomic.Int32          // requestIDs of replies
+	looks      atomic.Int64          // at the clients, for those that have left or stalled
 	wire       atomic.Int32          // the last maxWireVersion that a hello had
 	sessions   atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
@@ -70,13 +72,15 @@ func New(cfg Config) (*Router, error) {
 		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
 	}
 	r.awaiting = newAwaiting(valueOr(o.MaxPoolSize, defaultMaxPool))
+	r.memory = newMemory(cfg.MemoryBytes, cfg.Window)
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
 	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
 	r.quiesce.began = make(chan struct{})
 	r.ctx, r.end = context.WithCancel(context.Background())
+	r.looks.Store(1)
 	r.serving.Add(1)
-	go r.watchLongOperations()
+	go r.watchClients()
 	return r, nil
 }
 

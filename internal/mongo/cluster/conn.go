@@ -23,6 +23,8 @@ type Conn struct {
 	Description *topology.Server
 	// Out is the buffer for the next message.
 	Out []byte
+	// Admit, if it is not nil, is called before a reply of more than [LargeReply] bytes is read. Its error ends the operation, and the connection.
+	Admit func(ctx context.Context, length int) error
 
 	id          int64
 	name        string // "host:port[-id]", for command events
@@ -191,12 +193,12 @@ func (c *Conn) write(w *watch, message []byte) error {
 // read returns the next message, whose responseTo must be the given one. No more bytes may have arrived after it,
 // unless it has the flag moreToCome.
 func (c *Conn) read(w *watch, responseTo int32) ([]byte, error) {
-	message, err := c.in.next(c.nc, c.maxMessage())
-	for err != nil && w.goOn(err) {
-		message, err = c.in.next(c.nc, c.maxMessage())
-	}
+	message, err := c.nextMessage(w)
 	if err == nil {
 		c.owed = 0
+		err = c.admitDecompressed(w.ctx, message)
+	}
+	if err == nil {
 		message, err = c.compression.decompress(w.ctx, message, c.maxMessage())
 	}
 	if err != nil {

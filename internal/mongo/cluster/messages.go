@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -21,6 +22,7 @@ type messageBuffer struct {
 	bytes []byte // the bytes that were read
 	start int    // index of the first byte that was not returned yet
 	least int    // the size of a new buffer; 0 means firstReadBuffer
+	asks  int    // a message of more bytes is read only after errAsks; 0: all are read
 }
 
 // next returns the next message, of at most limit bytes. It is valid until the next call.
@@ -32,6 +34,8 @@ func (b *messageBuffer) next(from io.Reader, limit int) ([]byte, error) {
 		switch {
 		case err != nil:
 			return nil, err
+		case b.asks > 0 && length > b.asks:
+			return nil, errAsks
 		case length > 0 && b.unread() >= length:
 			end := b.start + length
 			message := b.bytes[b.start:end:end]
@@ -46,6 +50,9 @@ func (b *messageBuffer) next(from io.Reader, limit int) ([]byte, error) {
 		b.bytes = b.bytes[:len(b.bytes)+n]
 	}
 }
+
+// errAsks means that the message is a large one. It is read after asks was set to its length.
+var errAsks = errors.New("a large message")
 
 // unread returns the number of bytes that were read and not returned yet.
 func (b *messageBuffer) unread() int { return len(b.bytes) - b.start }

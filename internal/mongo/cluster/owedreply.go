@@ -79,6 +79,9 @@ func (c *Conn) readOwed(w *watch) (err error) {
 	c.inUse = true
 	defer w.abandon()
 	w.begin()
+	if c.Admit != nil {
+		c.Admit = refuseLarge
+	}
 	_, err = c.read(w, c.owed)
 	c.owed = 0
 	return c.done(w, err)

@@ -110,6 +110,7 @@ func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte,
 		conn.UseBuffer(*r.op.LargeReply)
 		*r.op.LargeReply = nil
 	}
+	conn.Admit = r.op.AdmitReply
 	answer, err := conn.RoundTrip(ctx, message, requestID)
 	if err != nil {
 		return err

@@ -87,6 +87,10 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	if errors.As(err, &broken) {
 		f.Stage = broken.Stage
 	}
+	if errors.Is(err, cluster.ErrNoRoom) { // the server has answered
+		f.Reason, f.Err = retry.ReasonUnknown, err
+		return f
+	}
 	if errors.Is(err, cluster.ErrDisconnected) {
 		f.Stop = retry.StopNoServer // the client is ending
 	}

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"context"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -77,6 +78,9 @@ type Operation struct {
 	// LargeReply, if it is not nil, has a large buffer for the reply, or nil. The operation puts the reply's own buffer there, if that
 	// is a large one, else nil: the reply's bytes stay valid then.
 	LargeReply *[]byte
+	// AdmitReply, if it is not nil, is called before a reply of more than [cluster.LargeReply] bytes is read, and may wait until there is memory
+	// for it. The error [cluster.ErrNoRoom] ends the operation.
+	AdmitReply func(ctx context.Context, length int) error
 	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
 	// it.
 	OwnTimeLimit bool

@@ -175,6 +175,15 @@ func (c *Codec) DecompressContext(ctx context.Context, dst, b []byte, limit int)
 	return EndMessage(message, at), with, nil
 }
 
+// DecompressedSize returns the size in bytes that the message inside an OP_COMPRESSED states, 0 if b is not one.
+func DecompressedSize(b []byte) int {
+	h, err := ParseHeader(b)
+	if err != nil || h.OpCode != OpCompressed || len(b) < compressedHead {
+		return 0
+	}
+	return max(0, int(int32(binary.LittleEndian.Uint32(b[HeaderLength+4:]))))
+}
+
 // wholeMessage is the largest size of a message that is decompressed at once, because that takes less time than a look at the
 // context must come after. Longer ones are decompressed in pieces.
 const wholeMessage = 256 << 10

@@ -1,0 +1,17 @@
+package router
+
+import "golang.org/x/sync/semaphore"
+
+// SetMemory gives the router less memory than its configuration can. It is called before there are clients.
+func (r *Router) SetMemory(bytes int64) { r.memory = newMemory(bytes, r.cfg.Window) }
+
+// MemoryInUse reports whether messages or replies hold memory.
+func (r *Router) MemoryInUse(bytes int64) bool {
+	for part, all := range map[*semaphore.Weighted]int64{r.memory.large: bytes / 2, r.memory.medium: bytes / 4, r.memory.replies: bytes / 4} {
+		if !part.TryAcquire(all) {
+			return true
+		}
+		part.Release(all)
+	}
+	return false
+}

@@ -1,0 +1,160 @@
+package router_test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/router"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+const (
+	littleMemory = 1 << 20   // of which messages have 512 and 256 KiB, and replies 256
+	largeInsert  = 100 << 10 // two of them have memory at the same time
+)
+
+// Large messages wait for one another, in their order, and smaller ones do not wait for them.
+func TestLargeMessagesWaitForMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.router.SetMemory(littleMemory)
+		w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: 4 * time.Second}))
+		began := time.Now()
+		var clients []*wireClient
+		for range 6 {
+			c := w.dial()
+			c.send(insertBytes(largeInsert))
+			clients = append(clients, c)
+			<-time.After(time.Millisecond)
+		}
+		small := w.dial()
+		small.must(command("update", "c", e("updates", bson.A{bson.D{e("q", bson.D{}), e("u", d("$set", d("b", string(make([]byte, 40<<10)))))}})))
+		if took := time.Since(began); took > 100*time.Millisecond {
+			w.Errorf("a smaller message waits %v", took)
+		}
+		for i, c := range clients {
+			if reply, err := c.receive(); err != nil || reply.Lookup("n").Type == 0 {
+				w.Errorf("insert %d: %v, %v", i, reply, err)
+			}
+			if took, want := time.Since(began), time.Duration(i/2+1)*4*time.Second; took.Round(time.Second) != want {
+				w.Errorf("insert %d took %v, want %v", i, took, want)
+			}
+		}
+		if w.router.MemoryInUse(littleMemory) {
+			w.Error("memory is in use after the last reply")
+		}
+	})
+}
+
+// A message that has waited too long is refused, and read past: the connection goes on.
+func TestAMessageForWhichThereIsNoMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.router.SetMemory(littleMemory)
+		w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: time.Minute}))
+		for range 2 {
+			w.dial().send(insertBytes(largeInsert))
+		}
+		<-time.After(time.Millisecond)
+		c, old := w.dial(), w.connectOld()
+		began := time.Now()
+		old.send(wire.AppendQuery(nil, 3, 0, "app.$cmd", document(insertBytes(largeInsert))))
+		o := c.run(insertBytes(largeInsert))
+		var labels []string
+		_ = o.Lookup("errorLabels").Unmarshal(&labels)
+		want := []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"}
+		if code, _ := o.Lookup("code").AsInt64OK(); code != 462 || !slices.Equal(labels, want) || time.Since(began) != 20*time.Second {
+			w.Errorf("after %v: %v", time.Since(began), o)
+		}
+		c.must(d("count", "c"))
+		w.set.CheckCommands(w, "insert", 2)
+		if _, err := old.conn.Read(make([]byte, 1)); err == nil {
+			w.Error("an OP_QUERY for which there is no memory is answered")
+		}
+	})
+}
+
+// largeReplies returns a connection whose finds, getMores and findAndModifies have replies of 200 KiB, and holds the memory of replies until release.
+func (w *world) largeReplies() (c *wireClient, cursor int64, release func()) {
+	w.router.SetMemory(littleMemory)
+	c = w.dial()
+	for range 3 {
+		c.must(insertBytes(200 << 10))
+	}
+	cursor = c.run(command("find", "c", e("batchSize", 0))).Lookup("cursor", "id").Int64()
+	l := w.pipes()
+	stops := l.dial(w)
+	stops.send(command("find", "c", e("limit", 1), e("comment", "stops")))
+	<-time.After(time.Millisecond)
+	if !w.router.MemoryInUse(littleMemory) {
+		w.Fatal("the reply holds no memory")
+	}
+	return c, cursor, func() { _, _ = stops.receive(); _ = l.Close() }
+}
+
+func TestALargeReplyWaitsForMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		c, _, release := w.largeReplies()
+		began := time.Now()
+		c.send(command("find", "c", e("limit", 1)))
+		<-time.After(3 * time.Second)
+		release()
+		if reply, err := c.receive(); err != nil || reply.Lookup("ok").AsFloat64() != 1 || time.Since(began) != 3*time.Second {
+			w.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if w.router.MemoryInUse(littleMemory) {
+			w.Error("memory is in use after the last reply")
+		}
+	})
+}
+
+// What cannot be repeated is not called overloaded.
+func TestALargeReplyForWhichThereIsNoMemory(t *testing.T) {
+	numbered := []bson.E{e("lsid", d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})), e("txnNumber", int64(1))}
+	for name, c := range map[string]struct {
+		command func(cursor int64) bson.D
+		code    int64
+		labels  []string
+	}{
+		"find":    {func(int64) bson.D { return command("find", "c", e("limit", 1)) }, 462, []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"}},
+		"getMore": {func(cursor int64) bson.D { return command("getMore", cursor, e("collection", "c"), e("batchSize", 1)) }, 6, nil},
+		"findAndModify": {func(int64) bson.D {
+			return command("findAndModify", "c", append(numbered, e("query", bson.D{}), e("update", d("$set", d("b", 1))))...)
+		}, 6, []string{"RetryableWriteError"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var cleared atomic.Int64
+			inWorld(t, func(w *world) {
+				client, cursor, release := w.largeReplies()
+				defer release()
+				began := time.Now()
+				o := client.run(c.command(cursor))
+				var labels []string
+				if raw, err := o.LookupErr("errorLabels"); err == nil {
+					_ = raw.Unmarshal(&labels)
+				}
+				if code, _ := o.Lookup("code").AsInt64OK(); code != c.code || !slices.Equal(labels, c.labels) || time.Since(began) != 10*time.Second {
+					w.Errorf("after %v: %.300v", time.Since(began), o)
+				}
+				if cleared.Load() != 0 {
+					w.Error("the pool of the member was cleared, which has answered")
+				}
+			}, func(c *router.Config) {
+				c.Upstream.SetPoolMonitor(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
+					if e.Type == event.ConnectionPoolCleared {
+						cleared.Add(1)
+					}
+				}})
+			})
+		})
+	}
+}
+
+func insertBytes(n int) bson.D {
+	return command("insert", "c", e("documents", bson.A{d("a", strings.Repeat("x", n))}))
+}

@@ -1,0 +1,59 @@
+package router
+
+import (
+	"net"
+	"sync/atomic"
+)
+
+const (
+	// stallStep is how many bytes of a message that has begun must follow, or be taken by the client, within stallLooks looks of the router at
+	// its clients. A client that has died in the middle, or that stops to read, would otherwise hold memory for ever.
+	stallStep  = 1 << 20
+	stallLooks = 5 // of longOperation each: ten seconds, or up to two more
+)
+
+// progress is that of a message on its way to or from a client.
+type progress struct {
+	looks *atomic.Int64 // at all clients so far
+	began atomic.Int64  // at which look the step began; 0: no message is on its way
+}
+
+// step notes that the next stallStep bytes are on their way.
+func (p *progress) step() { p.began.Store(p.looks.Load()) }
+
+// rest notes that the whole message has been transferred.
+func (p *progress) rest() { p.began.Store(0) }
+
+func (p *progress) stalled() bool {
+	began := p.began.Load()
+	return began != 0 && p.looks.Load()-began > stallLooks
+}
+
+// endStalled disconnects a client whose message makes no progress.
+func (c *client) endStalled() {
+	_ = c.socket.Close()
+	c.router.cfg.Refused(c.conn.RemoteAddr(), "in ten seconds it has sent or taken less than 1 MiB of a message")
+}
+
+// write sends a whole message.
+func (c *client) write(b []byte) error {
+	defer c.progress.rest()
+	c.progress.step()
+	_, err := c.conn.Write(b)
+	return err
+}
+
+// writeParts sends a message whose document is in memory of its own.
+func (c *client) writeParts(head, document []byte) error {
+	defer c.progress.rest()
+	for len(document) > 0 {
+		n := min(len(document), stallStep)
+		parts := net.Buffers{head, document[:n]}
+		head, document = nil, document[n:]
+		c.progress.step()
+		if _, err := parts.WriteTo(c.conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
