@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/base/pause"
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/unwrap"
@@ -77,7 +78,7 @@ func New(cfg Config) (*Router, error) {
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
 	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
 	r.quiesce.began = make(chan struct{})
-	r.ctx, r.end = context.WithCancel(context.Background())
+	r.ctx, r.end = context.WithCancel(cluster.LateLast(context.Background()))
 	r.looks.Store(1)
 	r.serving.Add(1)
 	go r.watchClients()

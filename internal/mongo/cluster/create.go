@@ -36,7 +36,7 @@ func (p *pool) connectForWaiters() {
 			return
 		default:
 			p.waiters.setConnecting(w)
-			w.share.waiters.setConnecting(w)
+			w.queue().connecting++
 			p.begin(w, w.share)
 		}
 	}

@@ -96,7 +96,7 @@ func (p *pool) idleOrWaiter(ctx context.Context, u *User, now time.Time) (*Conn,
 		c.checkedOut = now
 		return c, nil, nil
 	}
-	w := &waiter{granted: make(chan grant, 1), since: now}
+	w := &waiter{granted: make(chan grant, 1), since: now, prompt: promptUntil(ctx, now)}
 	p.enqueue(w, s)
 	p.connectForWaiters()
 	return nil, w, nil

@@ -27,12 +27,15 @@ type share struct {
 	user    *User // nil: that of Config.Auth
 	idle    []*Conn
 	waiters waitQueue
-	total   uint64 // open and pending connections
-	passed  int    // connections that came free while its waiter was the first, and went to others
+	late    waitQueue // see LateLast
+	total   uint64    // open and pending connections
+	passed  int       // connections that came free while its waiter was the first, and went to others
 }
 
 // newShare returns the share of a user without connections.
-func newShare(u *User) *share { return &share{user: u, waiters: waitQueue{links: ofShare}} }
+func newShare(u *User) *share {
+	return &share{user: u, waiters: waitQueue{links: ofShare}, late: waitQueue{links: ofShare}}
+}
 
 // authenticator returns how the next connection of the share logs in.
 func (s *share) authenticator(own *auth.Authenticator) *auth.Authenticator {
@@ -60,7 +63,7 @@ func (p *pool) shareOf(u *User) *share {
 
 // dropUnused forgets the share of a user that has nothing.
 func (p *pool) dropUnused(s *share) {
-	if s.user != nil && s.total == 0 && s.waiters.length == 0 {
+	if s.user != nil && s.total == 0 && s.waiters.length+s.late.length == 0 {
 		delete(p.others, s.user)
 	}
 }

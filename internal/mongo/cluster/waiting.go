@@ -9,7 +9,9 @@ import (
 type waiter struct {
 	granted    chan grant
 	since      time.Time
-	connecting bool // a connection was begun for it
+	prompt     time.Time // it is late after that; zero: never
+	late       bool      // it is in the queue of those
+	connecting bool      // a connection was begun for it
 	share      *share
 	links      [2]link
 }
@@ -32,7 +34,7 @@ func (p *pool) dequeue(w *waiter) bool {
 	if !p.waiters.remove(w) {
 		return false
 	}
-	w.share.waiters.remove(w)
+	w.queue().remove(w)
 	p.dropUnused(w.share)
 	return true
 }

@@ -11,7 +11,7 @@ const mostPassed = 8
 // next returns the waiter that gets a connection which is free now. It returns nil if there is none, and whether the connection must be closed then,
 // because the first waiter of another user needs its place.
 func (p *pool) next(c *Conn) (w *waiter, yields bool) {
-	w = c.share.waiters.first
+	w = c.share.first(c.lastUsed)
 	if p.others == nil {
 		return w, false
 	}
