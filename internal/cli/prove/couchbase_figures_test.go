@@ -47,7 +47,7 @@ func couchbaseTrial(strategy string, seed int) trial {
 	s.Seed = uint64(seed)
 	s.LoadLimit = 24 * time.Hour // on the fake clock
 	// A fault of the cluster keeps others away for a thousand operations, so that some loads need more than the command permits to meet all kinds.
-	s.Size.MaxOperations = 60_000
+	s.Size.MaxOperations = 300_000
 	if seeds() == 1 {
 		s.Size.Operations, s.Size.MixedHits = 100, 2
 	}
