@@ -5,10 +5,11 @@
 //	go run ./internal/devtools/figures [-n] [-command REGEXP] [NAME ...]
 //
 // With names, or with an expression for the commands, it measures only their rows. With -n it leaves the table as it is. It exits
-// with 1 if a command fails or does not print a figure of its rows.
+// with 1, after all others, if a command fails or does not print a figure of its rows.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -52,6 +53,7 @@ func run(names []string, command string, onlyPrint bool) error {
 	}
 	lines := strings.Split(string(text), "\n")
 	measured := map[string]map[string]string{} // by command, then by name
+	var failed error                           // it goes on with the other commands
 	for i, line := range lines {
 		cells := strings.Split(line, "|")
 		if len(cells) != columns || !strings.Contains(cells[columnCommand], "`") {
@@ -66,21 +68,26 @@ func run(names []string, command string, onlyPrint bool) error {
 			continue
 		}
 		if measured[command] == nil {
-			if measured[command], err = measure(command); err != nil {
-				return err
+			measured[command] = map[string]string{}
+			if values, err := measure(command); err == nil {
+				measured[command] = values
+			} else {
+				failed = errors.Join(failed, err)
+				continue
 			}
 		}
 		value, ok := measured[command][name]
 		if !ok {
-			return fmt.Errorf("%q does not print the figure %s", command, name)
+			failed = errors.Join(failed, fmt.Errorf("%q does not print the figure %s, or has failed", command, name))
+			continue
 		}
 		cells[columnLast] = fmt.Sprintf(" %s, %s ", value, time.Now().UTC().Format(time.DateOnly))
 		lines[i] = strings.Join(cells, "|")
 	}
 	if onlyPrint {
-		return nil
+		return failed
 	}
-	return os.WriteFile(table, []byte(strings.Join(lines, "\n")), 0o644)
+	return errors.Join(failed, os.WriteFile(table, []byte(strings.Join(lines, "\n")), 0o644))
 }
 
 func measure(command string) (map[string]string, error) {

@@ -152,7 +152,8 @@ const timeToConnect = 10 * time.Second
 func connectCouchbase(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := couchbase.Connect("couchbase://"+address, couchbase.ClusterOptions{
-		Authenticator: couchbase.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+		Authenticator:  couchbase.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+		TimeoutsConfig: couchbase.TimeoutsConfig{KVTimeout: timeToConnect}, // the machine may be busy
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,8 @@ func connectCouchbase(t *testing.T, address string) client {
 func connectGocb(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := gocb.Connect("couchbase://"+address, gocb.ClusterOptions{
-		Authenticator: gocb.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+		Authenticator:  gocb.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+		TimeoutsConfig: gocb.TimeoutsConfig{KVTimeout: timeToConnect}, // the machine may be busy
 	})
 	if err != nil {
 		t.Fatal(err)
