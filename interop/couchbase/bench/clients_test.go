@@ -153,7 +153,7 @@ func connectCouchbase(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := couchbase.Connect("couchbase://"+address, couchbase.ClusterOptions{
 		Authenticator:  couchbase.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
-		TimeoutsConfig: couchbase.TimeoutsConfig{KVTimeout: timeToConnect}, // the machine may be busy
+		TimeoutsConfig: couchbase.TimeoutsConfig{KVTimeout: time.Minute}, // the machine may be busy
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func connectGocb(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := gocb.Connect("couchbase://"+address, gocb.ClusterOptions{
 		Authenticator:  gocb.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
-		TimeoutsConfig: gocb.TimeoutsConfig{KVTimeout: timeToConnect}, // the machine may be busy
+		TimeoutsConfig: gocb.TimeoutsConfig{KVTimeout: time.Minute}, // the machine may be busy
 	})
 	if err != nil {
 		t.Fatal(err)
