@@ -38,6 +38,7 @@ func (c *routerCommand) serve(s *session, cfg *router.Config) error {
 	}
 	defer a.close()
 	useProcessors()
+	collectEarly()
 	log.print("Waiting for clients at %s, for %s%s", clientURIs(listeners, cfg.TLS != nil), c.Upstream, a.place())
 	return c.attend(s, r, log, listeners, a.failed)
 }

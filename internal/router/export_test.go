@@ -3,7 +3,9 @@ package router
 import "golang.org/x/sync/semaphore"
 
 // SetMemory gives the router less memory than its configuration can. It is called before there are clients.
-func (r *Router) SetMemory(bytes int64) { r.memory = newMemory(bytes, r.cfg.Window) }
+func (r *Router) SetMemory(bytes int64) {
+	r.memory = newMemory(bytes, valueOr(r.cfg.Upstream.MaxPoolSize, defaultMaxPool), r.cfg.Window)
+}
 
 // MemoryInUse reports whether messages or replies hold memory.
 func (r *Router) MemoryInUse(bytes int64) bool {

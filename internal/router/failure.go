@@ -65,6 +65,7 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
 	var selection *cluster.SelectionError
 	var login *auth.Error
+	var queue *cluster.CheckOutError
 	switch {
 	case f.op.Kind == operation.Write && history != nil && history.MayHaveApplied() && !errors.Is(err, errMaxTime):
 		// Whatever it waited for then: no error that says that nothing was done.
@@ -74,6 +75,8 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 		e.code, e.name = codeAuthenticationFailed, "AuthenticationFailed"
 	case errors.Is(err, errTooMany), errors.Is(err, errNoMemory) && f.command.Name != "getMore": // whose documents would be lost if it were repeated
 		return overloaded(err)
+	case errors.As(err, &queue) && !errors.Is(err, errMaxTime): // it has waited out the window for a connection
+		e.code, e.name = codeFailedToSatisfy, "FailedToSatisfyReadPreference"
 	case errors.Is(err, errMaxTime), errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout):
 		e.code, e.name = codeMaxTimeMSExpired, "MaxTimeMSExpired"
 	case errors.Is(err, cluster.ErrSelectionTimeout), operation.NoMember(err) && !retried: // after a failed attempt its error counts

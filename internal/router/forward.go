@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,6 +76,7 @@ func (f *forwarded) limit() time.Duration {
 // AppendTo implements [operation.Command].
 func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, error) {
 	standalone := attempt.Server.Type == topology.Standalone
+	dst = f.grown(dst)
 	it := wire.Elements(f.command.Body)
 	if it.Next() { // the name of the command, whatever it is: another element must not become it
 		dst = wire.AppendElement(dst, it.Element)
@@ -110,6 +112,17 @@ func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, err
 		dst = f.appendAwait(dst)
 	}
 	return dst, it.Err
+}
+
+// roomToAppend is the size in bytes of what the router adds to a large message at most, nearly always.
+const roomToAppend = 4 << 10
+
+// grown returns dst with room for the whole message, if that is large: to grow with it would take several times its memory.
+func (f *forwarded) grown(dst []byte) []byte {
+	if f.size() <= mediumMessage {
+		return dst
+	}
+	return slices.Grow(largebuffer.Grow(dst, f.size()+roomToAppend), f.size()+roomToAppend)
 }
 
 // remaining returns the milliseconds of maxTimeMS that remain, at least 1.

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ type memory struct {
 	large   *semaphore.Weighted // messages over mediumMessage: half of all
 	medium  *semaphore.Weighted // smaller ones, which do not wait for large ones: a quarter
 	replies *semaphore.Weighted // a quarter
+	waiting *semaphore.Weighted // replies that wait: a quarter of a pool, for each holds a connection to a member
 	window  time.Duration       // how long a message waits
 }
 
@@ -29,9 +31,10 @@ const (
 	replyPatience = 10 * time.Second
 )
 
-func newMemory(bytes int64, window time.Duration) memory {
+func newMemory(bytes int64, maxPoolSize uint64, window time.Duration) memory {
 	return memory{
-		large: semaphore.NewWeighted(bytes / 2), medium: semaphore.NewWeighted(bytes / 4), replies: semaphore.NewWeighted(bytes / 4), window: window,
+		large: semaphore.NewWeighted(bytes / 2), medium: semaphore.NewWeighted(bytes / 4), replies: semaphore.NewWeighted(bytes / 4),
+		waiting: semaphore.NewWeighted(int64(max(1, cmp.Or(maxPoolSize, defaultMaxPool)/4))), window: window,
 	}
 }
 
@@ -53,9 +56,17 @@ func (m *memory) forMessage(ctx context.Context, length int) (reservation, error
 	return reserve(ctx, part, 2*int64(length), m.window)
 }
 
-// forReply waits until there is memory for a reply.
+// forReply waits until there is memory for a reply, if not too many wait already.
 func (m *memory) forReply(ctx context.Context, length int) (reservation, error) {
-	return reserve(ctx, m.replies, int64(length), replyPatience)
+	n := int64(length)
+	if m.replies.TryAcquire(n) {
+		return reservation{m.replies, n}, nil
+	}
+	if !m.waiting.TryAcquire(1) {
+		return reservation{}, errNoMemory
+	}
+	defer m.waiting.Release(1)
+	return reserve(ctx, m.replies, n, replyPatience)
 }
 
 func reserve(ctx context.Context, part *semaphore.Weighted, n int64, patience time.Duration) (reservation, error) {

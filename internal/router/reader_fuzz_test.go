@@ -85,6 +85,6 @@ func FuzzReaderNext(f *testing.F) {
 
 // newReader returns the reader of a client that is alone.
 func newReader(from io.Reader) *reader {
-	m := newMemory(defaultMemory, defaultWindow)
+	m := newMemory(defaultMemory, 1, defaultWindow)
 	return &reader{from: from, progress: &progress{looks: new(atomic.Int64)}, ctx: context.Background(), memory: &m}
 }

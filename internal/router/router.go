@@ -73,7 +73,7 @@ func New(cfg Config) (*Router, error) {
 		listeners: make(map[net.Listener]struct{}), clients: make(map[*client]struct{}),
 	}
 	r.awaiting = newAwaiting(valueOr(o.MaxPoolSize, defaultMaxPool))
-	r.memory = newMemory(cfg.MemoryBytes, cfg.Window)
+	r.memory = newMemory(cfg.MemoryBytes, valueOr(o.MaxPoolSize, defaultMaxPool), cfg.Window)
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
 	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
