@@ -139,7 +139,7 @@ func (c *Config) upstream() *options.ClientOptions {
 		o.SetMaxConnecting(defaultMaxConnecting)
 	}
 	if o.MinPoolSize == nil {
-		o.SetMinPoolSize(defaultMinPool)
+		o.SetMinPoolSize(min(defaultMinPool, cmp.Or(valueOr(o.MaxPoolSize, 0), defaultMaxPool)))
 	}
 	return &o
 }

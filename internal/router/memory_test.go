@@ -158,3 +158,43 @@ func TestALargeReplyForWhichThereIsNoMemory(t *testing.T) {
 func insertBytes(n int) bson.D {
 	return command("insert", "c", e("documents", bson.A{d("a", strings.Repeat("x", n))}))
 }
+
+// Replies that wait hold connections to members: more than a quarter of a pool are refused at once.
+func TestFewRepliesWaitForMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		_, _, release := w.largeReplies()
+		defer release()
+		began := time.Now()
+		var clients []*wireClient
+		for range 4 {
+			c := w.dial()
+			c.send(command("find", "c", e("limit", 1)))
+			clients = append(clients, c)
+			<-time.After(time.Millisecond)
+		}
+		for _, i := range []int{2, 3, 0, 1} { // of a pool of eight, two wait
+			reply, err := clients[i].receive()
+			code, _ := reply.Lookup("code").AsInt64OK()
+			if waited := time.Since(began) >= 10*time.Second; err != nil || code != 462 || waited != (i < 2) {
+				w.Errorf("reply %d after %v: %d, %v", i, time.Since(began), code, err)
+			}
+		}
+	}, poolOf(8))
+}
+
+// An operation that has waited out the window for a connection to a member is told so: no maxTimeMS has passed.
+func TestTheWindowForAConnection(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.set.Use("count", mongotest.Always(mongotest.Fault{Delay: time.Minute}))
+		w.dial().send(d("count", "c"))
+		<-time.After(time.Millisecond)
+		began := time.Now()
+		if o := w.dial().outcomeOf(d("find", "c")); o.Code != 133 || time.Since(began) != 20*time.Second {
+			w.Errorf("after %v: %+v", time.Since(began), o)
+		}
+		began = time.Now()
+		if o := w.dial().outcomeOf(d("find", "c"), e("maxTimeMS", 5000)); o.Code != 50 || time.Since(began) != 5*time.Second {
+			w.Errorf("after %v: %+v", time.Since(began), o)
+		}
+	}, poolOf(1))
+}
