@@ -2,6 +2,7 @@ package languages
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +20,10 @@ type client struct {
 	driver string
 	// crashAtFind has the primary of the fail-over step killed at a find, not at an insert.
 	crashAtFind bool
-	setup       [][]string
-	run         []string
+	// ownTrust means that it knows no option of the connection string for authorities. It reads them from a store of its language.
+	ownTrust bool
+	setup    [][]string
+	run      []string
 }
 
 // crashAt is the command of the fail-over step at which the primary is killed.
@@ -79,7 +82,7 @@ func node(version, module string) client {
 
 func java(version string) client {
 	return client{
-		name: "java-" + version, driver: "mongo-java-driver|sync " + version, dir: "java",
+		name: "java-" + version, driver: "mongo-java-driver|sync " + version, dir: "java", ownTrust: true,
 		setup: [][]string{
 			{"sh", "-c", "test -f '${OUT}/jars/mongodb-driver-sync-" + version + ".jar' || " +
 				"mvn --quiet --batch-mode dependency:copy-dependencies -Ddriver=" + version + " -DoutputDirectory='${OUT}/jars'"},
@@ -103,15 +106,31 @@ func (c *client) prepare(t *testing.T) {
 }
 
 // play runs the client's program against a set and returns what it printed and how it ended.
-func (c *client) play(t *testing.T, uri string) (stdout, stderr string, err error) {
+func (c *client) play(t *testing.T, uri string, environment ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var complaints strings.Builder
 	cmd := c.command(t, c.run, 2*time.Minute)
-	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri)
+	cmd.Env = append(append(os.Environ(), "MONGODB_URI="+uri), environment...)
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	return string(out), complaints.String(), err
 }
+
+// trust returns what makes the client trust an authority: options of the connection string, or the environment of its program.
+func (c *client) trust(t *testing.T, a *authority) (option string, environment []string) {
+	t.Helper()
+	if !c.ownTrust {
+		return "&tlsCAFile=" + url.QueryEscape(a.file()), nil
+	}
+	store := filepath.Join(a.folder, "authorities.p12")
+	words := []string{"keytool", "-importcert", "-noprompt", "-alias", "authority", "-file", a.file(), "-keystore", store, "-storepass", storePassword}
+	if out, err := c.command(t, words, time.Minute).CombinedOutput(); err != nil {
+		t.Fatalf("keytool: %v\n%s", err, out)
+	}
+	return "", []string{"JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=" + store + " -Djavax.net.ssl.trustStorePassword=" + storePassword}
+}
+
+const storePassword = "certificates"
 
 func (c *client) command(t *testing.T, words []string, limit time.Duration) *exec.Cmd {
 	t.Helper()

@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
@@ -47,19 +48,31 @@ func (l *listener) drivers() []string {
 	return slices.Compact(said)
 }
 
+// secured returns a server's TLS configuration by which the connections of a listener tell their secrets to it.
+func secured(server *tls.Config) *tls.Config {
+	server.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		own := server.Clone()
+		own.GetConfigForClient = nil
+		own.KeyLogWriter = &hello.Conn.(*notedConn).plaintext
+		return own, nil
+	}
+	return server
+}
+
 // notedConn is the connection of a driver.
 type notedConn struct {
 	net.Conn
-	listener *listener
-	first    []byte // what came of the first message
-	noted    bool
+	listener  *listener
+	plaintext plaintext
+	first     []byte // what came of the first message
+	noted     bool
 }
 
 // Read implements [net.Conn]. The router calls it on one goroutine at a time.
 func (c *notedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if !c.noted {
-		c.first = append(c.first, b[:n]...)
+		c.first = append(c.first, c.plaintext.came(b[:n])...)
 		c.note()
 	}
 	return n, err

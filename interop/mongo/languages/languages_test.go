@@ -48,12 +48,12 @@ func (c *client) allSteps(t *testing.T) {
 
 // follow plays the scenario, with a crash of the primary at a command, and looks whether what it was about happened. See checks what
 // the driver said of itself.
-func (c *client) follow(t *testing.T, set *mongotest.Deployment, uri, crashAt string, see func(verifier)) {
+func (c *client) follow(t *testing.T, set *mongotest.Deployment, uri, crashAt string, see func(verifier), environment ...string) {
 	t.Helper()
 	w := watch(set)
 	killOnce(set, crashAt)
 	term := set.Term()
-	stdout, stderr, err := c.play(t, uri)
+	stdout, stderr, err := c.play(t, uri, environment...)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, stdout, stderr)
 	}
