@@ -15,25 +15,28 @@ import (
 
 // client is the connection of one client. One goroutine serves it.
 type client struct {
-	router   *Router
-	conn     net.Conn
-	socket   net.Conn // below conn, without its TLS
-	id       int64
-	progress progress
-	in       reader
-	parser   parser
-	ctx      context.Context //nolint:containedctx // that of its operations: it ends with the connection
-	end      context.CancelFunc
-	lost     *refusal // of an old write without a reply, which the client does not know yet
-	watcher  watcher
-	account  *account           // who it is; nil: it has not logged in
-	login    *login             // that has begun
-	reads    *operation.Request // the member of its reads; nil if each operation selects one
+	router    *Router
+	conn      net.Conn
+	socket    net.Conn // below conn, without its TLS
+	id        int64
+	progress  progress
+	in        reader
+	parser    parser
+	ctx       context.Context //nolint:containedctx // that of its operations: it ends with the connection
+	end       context.CancelFunc
+	greeted   bool     // a hello was answered, or waits
+	lost      *refusal // of an old write without a reply, which the client does not know yet
+	watcher   watcher
+	account   *account // who it is; nil: it has not logged in
+	login     *login   // that has begun
+	departure departure
+	reads     *operation.Request // the member of its reads; nil if each operation selects one
 }
 
 func newClient(r *Router, conn net.Conn, id int64) *client {
 	c := &client{router: r, conn: r.secured(conn), socket: conn, id: id}
 	c.progress.looks = &r.looks
+	c.departure.late = r.departing.Load()
 	c.ctx, c.end = context.WithCancel(r.ctx)
 	c.in.from, c.in.progress, c.in.ctx, c.in.memory = c.conn, &c.progress, c.ctx, &r.memory
 	if !r.cfg.PinOperation {
@@ -50,7 +53,7 @@ func (c *client) serve() {
 	if !c.shakeHands() {
 		return
 	}
-	for {
+	for c.rest() {
 		if err := c.serveNext(); err != nil {
 			return // of a message that nobody can read, too, as a server does
 		}
@@ -60,11 +63,14 @@ func (c *client) serve() {
 // serveNext reads a message and deals with it. The error is that of the connection.
 func (c *client) serveNext() error {
 	message, err := c.in.next(c.limit())
-	if u, ok := err.(*unread); ok { //nolint:errorlint // it is never wrapped
-		return c.refuseUnread(u)
-	}
-	if err != nil {
+	u, tooMuch := err.(*unread) //nolint:errorlint // it is never wrapped
+	switch {
+	case err != nil && !tooMuch:
 		return err
+	case !c.wake():
+		return errEnded
+	case tooMuch:
+		return c.refuseUnread(u)
 	}
 	q, err := c.parser.parse(message)
 	if err != nil {
@@ -73,6 +79,9 @@ func (c *client) serveNext() error {
 	defer c.parser.forget()
 	return c.deal(q)
 }
+
+// errEnded is the error of a connection that the router has ended between two messages.
+var errEnded = errors.New("the router has ended the connection")
 
 // deal answers one command. The error is that of the connection.
 func (c *client) deal(q *command) error {
@@ -109,6 +118,7 @@ func (c *client) forward(q *command, preference *readpref.ReadPref) error {
 	if refused := c.checkMark(q); refused != nil {
 		return c.refuse(q, refused)
 	}
+	c.departure.transaction = q.transaction && routes[q.Name] != ends
 	f := newForwarded(c, q)
 	defer f.recycle()
 	c.describe(f, preference)

@@ -202,8 +202,10 @@ func (f *forwarded) noteCursor() {
 	cursors := &f.client.router.cursors
 	switch {
 	case f.command.Name == "getMore" && f.cursor == 0:
+		f.client.departure.closed(f.command.cursor)
 		cursors.closed(f.command.cursor)
 	case f.cursor != 0 && f.pin.Server() != nil:
+		f.client.departure.opened(f.cursor)
 		cursors.opened(f.cursor, f.place(f.pin.Server().Address()))
 		if f.namespace != "" {
 			cursors.openedOld(f.cursor, f.namespace, f.documents())

@@ -17,7 +17,7 @@ const (
 	maxDocument     = 16 << 20
 	maxBatch        = 100_000
 	appended        = 4 << 10 // bytes, at most, that a command has more at the member, which takes maxMessageBytes in all
-	firstVersion    = 0       // the counter of topologyVersion
+	firstVersion    = 0       // the counter of topologyVersion; a reply with it does not replace what a driver knows by quiesceVersion
 	quiesceVersion  = 1
 	quiesceModeText = "The server is in quiesce mode and will shut down"
 )
@@ -34,8 +34,11 @@ func (c *client) hello(q *command) error {
 		return c.refuse(q, &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()})
 	}
 	if await == 0 {
-		return c.answer(q, c.helloDocument(q))
+		document := c.helloDocument(q)
+		c.greeted = true
+		return c.answer(q, document)
 	}
+	c.greeted = true // only a monitor waits
 	exhaust := q.Flags&wire.ExhaustAllowed != 0
 	responseTo := q.Header.RequestID
 	for {
@@ -94,10 +97,10 @@ func (r *Router) version() int64 {
 
 // helloDocument is the reply to a hello: a mongos, or that it will end.
 func (c *client) helloDocument(q *command) []byte {
-	if c.router.quiesce.on() {
+	if c.router.quiesce.tells(q, !c.greeted) {
 		e := &refusal{code: codeShutdownInProgress, name: "ShutdownInProgress", text: quiesceModeText}
 		document := e.append(nil)
-		return wire.EndDocument(c.router.appendVersion(document[:len(document)-1]), 0)
+		return wire.EndDocument(c.router.appendVersion(document[:len(document)-1], quiesceVersion), 0)
 	}
 	known := c.router.runner.Cluster().Snapshot().Description
 	writable := "isWritablePrimary"
@@ -107,7 +110,7 @@ func (c *client) helloDocument(q *command) []byte {
 	at, b := wire.BeginDocument(nil)
 	b = wire.AppendBool(b, writable, true)
 	b = wire.AppendString(b, "msg", "isdbgrid")
-	b = c.router.appendVersion(b)
+	b = c.router.appendVersion(b, firstVersion)
 	if asked := field(q.Body, "helloOk"); asked.True() {
 		b = wire.AppendBool(b, "helloOk", true)
 	}
@@ -122,16 +125,17 @@ func (c *client) helloDocument(q *command) []byte {
 	b = wire.AppendInt32(b, "maxWireVersion", c.router.maxWire(known))
 	b = wire.AppendInt32(b, "minWireVersion", 0)
 	if balanced := field(q.Body, "loadBalanced"); balanced.True() {
+		c.departure.balanced = true
 		b = wire.AppendObjectID(b, "serviceId", c.router.process)
 	}
 	b = c.speculate(c.appendMechanisms(b, q.Body), q.Body)
 	return wire.EndDocument(c.router.appendOK(b), at)
 }
 
-func (r *Router) appendVersion(dst []byte) []byte {
+func (r *Router) appendVersion(dst []byte, counter int64) []byte {
 	at, dst := wire.BeginEmbedded(dst, "topologyVersion")
 	dst = wire.AppendObjectID(dst, "processId", r.process)
-	return wire.EndDocument(wire.AppendInt64(dst, "counter", r.version()), at)
+	return wire.EndDocument(wire.AppendInt64(dst, "counter", counter), at)
 }
 
 // maxWire returns the least of the members' wire versions and ours; while no member is known, the last one that was.

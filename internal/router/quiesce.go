@@ -10,10 +10,16 @@ import (
 // before it ends.
 type quiesce struct {
 	once  sync.Once
+	at    time.Time     // when it began
 	began chan struct{} // closed when it begins
 }
 
-func (q *quiesce) begin() { q.once.Do(func() { close(q.began) }) }
+func (q *quiesce) begin() {
+	q.once.Do(func() {
+		q.at = time.Now()
+		close(q.began)
+	})
+}
 
 func (q *quiesce) on() bool {
 	select {
@@ -23,6 +29,26 @@ func (q *quiesce) on() bool {
 		return false
 	}
 }
+
+// tells reports whether the reply to a hello says that the router will end. Some connections are still welcome in the quiesce: without them an
+// operation would fail that could be served.
+func (q *quiesce) tells(hello *command, isFirst bool) bool {
+	balanced := field(hello.Body, "loadBalanced")
+	switch {
+	case !q.on():
+		return false
+	case balanced.True(): // its driver has no monitor, and cannot choose another router
+		return false
+	case isFirst:
+		return time.Since(q.at) >= newsTravel
+	}
+	return true
+}
+
+// newsTravel is how long after the begin of the quiesce a new connection is still welcome: its driver may have chosen this router before its
+// monitor knew. Some drivers show the error of a handshake to the application. It is less than the 500 ms after which a monitor that knows
+// comes again (minHeartbeatFrequencyMS).
+const newsTravel = 400 * time.Millisecond
 
 // Quiesce tells the clients that the router will end. It goes on serving them until Shutdown or Close ends it.
 func (r *Router) Quiesce() { r.quiesce.begin() }
@@ -34,6 +60,8 @@ func (r *Router) Shutdown(ctx context.Context) {
 	r.Quiesce()
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Quiesce)
 	defer cancel()
+	departs := time.AfterFunc(r.cfg.Quiesce/2, r.depart) // by then a balancer has asked /readyz
+	defer departs.Stop()
 	look := time.NewTicker(leaveLook)
 	defer look.Stop()
 	for r.Clients() > 0 {

@@ -17,7 +17,7 @@ func TestARouterEndsUnderLoad(t *testing.T) {
 	inWorld(t, func(w *world) {
 		second := w.startAt("second:27017")
 		defer second.Close()
-		// The official driver at times tries once more where its pool was just cleared, and gives up: ours is the client here.
+		// With our client; TestRoutersDrainUnderLoad has others.
 		client, err := mongo.Connect(options.Client().SetHosts([]string{address, "second:27017"}).SetDialer(w.network))
 		if err != nil {
 			w.Fatal(err)

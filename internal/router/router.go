@@ -37,6 +37,7 @@ type Router struct {
 	ids        atomic.Int32          // requestIDs of replies
 	looks      atomic.Int64          // at the clients, for those that have left or stalled
 	wire       atomic.Int32          // the last maxWireVersion that a hello had
+	departing  atomic.Bool           // load-balanced connections end when they may
 	sessions   atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call

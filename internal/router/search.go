@@ -23,6 +23,7 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 	if s := c.router.serverAt(c.router.cursors.member(id)); s != nil {
 		err := c.at(ctx, s, f)
 		if isNotFound(err) {
+			c.departure.closed(id)
 			c.router.cursors.closed(id)
 		}
 		return err
@@ -131,7 +132,7 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 	ids := cursorIDs(f.command.Body)
 	if s := c.router.serverAt(c.router.memberOfAll(ids)); s != nil {
 		err := c.at(ctx, s, f)
-		c.router.forget(ids)
+		c.forget(ids)
 		return err
 	}
 	if err := c.router.checkedAll(ctx); err != nil {
@@ -150,14 +151,15 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 	if !answered {
 		return last
 	}
-	c.router.forget(ids)
+	c.forget(ids)
 	f.replace(killedReply(ids, found))
 	return nil
 }
 
-func (r *Router) forget(ids []int64) {
+func (c *client) forget(ids []int64) {
+	c.departure.closed(ids...)
 	for _, id := range ids {
-		r.cursors.closed(id)
+		c.router.cursors.closed(id)
 	}
 }
 

@@ -1,0 +1,63 @@
+package router
+
+import "sync/atomic"
+
+// departure is what the router must know to end a load-balanced connection in the quiesce. Its driver has no monitor that hears of the quiesce, so
+// it would use the connection until the router cuts it, perhaps between two batches of a cursor. Ended between two operations it costs a driver
+// one retry, for which the balancer has another router.
+type departure struct {
+	balanced    bool
+	late        bool // it came when the others had to go: its balancer knows no better place
+	cursors     map[int64]struct{}
+	transaction bool        // one is open
+	rests       atomic.Bool // between two messages, with nothing open
+}
+
+// holds reports whether something is open that only this connection can go on with, for a load-balanced driver.
+func (d *departure) holds() bool { return d.transaction || len(d.cursors) > 0 }
+
+// opened notes an open cursor.
+func (d *departure) opened(cursor int64) {
+	if !d.balanced {
+		return
+	}
+	if d.cursors == nil {
+		d.cursors = make(map[int64]struct{})
+	}
+	d.cursors[cursor] = struct{}{}
+}
+
+// closed notes that cursors have ended.
+func (d *departure) closed(cursors ...int64) {
+	for _, id := range cursors {
+		delete(d.cursors, id)
+	}
+}
+
+// rest is called before the next message of a client is read. It reports whether the connection is to stay.
+func (c *client) rest() bool {
+	d := &c.departure
+	if !d.balanced || d.late || d.holds() {
+		return true
+	}
+	d.rests.Store(true) // before the look at departing: either this one sees that, or depart sees this one
+	return !c.router.departing.Load()
+}
+
+// wake is called when a message has come. It reports whether the connection was not ended meanwhile.
+func (c *client) wake() bool {
+	d := &c.departure
+	return !d.balanced || d.late || d.holds() || d.rests.CompareAndSwap(true, false)
+}
+
+// depart ends the load-balanced connections that rest, and has the others end when they do.
+func (r *Router) depart() {
+	r.departing.Store(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.clients {
+		if c.departure.rests.CompareAndSwap(true, false) {
+			_ = c.socket.Close()
+		}
+	}
+}
