@@ -42,16 +42,41 @@ const completeName = "complete"
 // filesWanted is the line that tells a script to complete names of files.
 const filesWanted = ":files"
 
-// complete prints the candidates for the last word of a command line, each on a line with a tab before its help. It returns
+// runComplete prints the candidates for the last word of a command line, each on a line with a tab before its help. It returns
 // the exit code.
-func complete(s *session, app *kong.Application, words []string) int {
+func runComplete(s *session, c *cli, opts []kong.Option, words []string) int {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	for _, c := range candidates(app, joinEquals(words)) {
+	words = joinEquals(words)
+	list, err := candidatesOf(s, c, opts, words)
+	if err != nil {
+		return exitCode(err, s.stderr)
+	}
+	for _, c := range list {
 		fmt.Fprintln(s.stdout, strings.TrimRight(c.value+"\t"+c.help, "\t"))
 	}
 	return exitOK
+}
+
+// candidatesOf returns the candidates of the parser that a command line has: `router hash` has one of its own.
+func candidatesOf(s *session, c *cli, opts []kong.Option, words []string) ([]candidate, error) {
+	if isRouterHash(words) && len(words) > 2 {
+		parser, err := newParser(s, new(routerHashCommand), nil)
+		if err != nil {
+			return nil, err
+		}
+		return candidates(parser.Model, words[2:]), nil
+	}
+	parser, err := newParser(s, c, opts)
+	if err != nil {
+		return nil, err
+	}
+	list := candidates(parser.Model, words)
+	if hash := "hash"; len(words) == 2 && words[0] == "router" && strings.HasPrefix(hash, words[1]) {
+		list = append(list, candidate{hash, "Make an entry of the file of users from a password"})
+	}
+	return list, nil
 }
 
 // joinEquals joins --flag, = and value, which bash splits into three words.

@@ -45,6 +45,11 @@ func TestCandidates(t *testing.T) {
 		{"= alone, as bash splits it", []string{"prove", "--backend", "="}, []string{"mongodb", "couchbase"}, nil},
 		{"the name of a file", []string{"check", "--uri-file", ""}, []string{filesWanted}, nil},
 		{"an argument", []string{"completion", ""}, []string{"bash", "zsh", "fish"}, nil},
+		{"below router", []string{"router", ""}, []string{"hash"}, commands},
+		{"the flags of router", []string{"router", "--"}, []string{"--upstream", "--users"}, []string{"hash", "--operator"}},
+		{"the flags of router hash", []string{"router", "hash", "app", "--"}, []string{"--db", "--operator"}, []string{"--upstream"}},
+		{"a word like router hash below another command", []string{"completion", "h"}, nil, []string{"hash"}},
+		{"the end of hash", []string{"router", "hash"}, []string{"hash"}, []string{"--db"}},
 		{"a flag that does not exist", []string{"check", "--nonsense="}, nil, []string{filesWanted}},
 		{"a hidden flag", []string{"prove", "--fig"}, nil, []string{"--figures"}},
 	} {

@@ -121,11 +121,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		return runRouterHash(s, args[2:])
 	}
 	if len(args) > 0 && args[0] == completeName {
-		parser, err := newParser(s, &c, opts)
-		if err != nil {
-			return exitCode(err, s.stderr)
-		}
-		return complete(s, parser.Model, args[1:])
+		return runComplete(s, &c, opts, args[1:])
 	}
 	return parseAndRun(s, args, &c, nil, opts...)
 }
