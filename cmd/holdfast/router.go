@@ -28,7 +28,7 @@ type routerCommand struct {
 	MaxWaitingBytes       int64         `default:"67108864" help:"How large their messages may be together."`
 	MaxMemoryBytes        int64         `default:"268435456" help:"How large the messages and replies may be together that are in the router at the same time. What is too much waits, and fails with the code 462 after --window."`
 	Window                time.Duration `default:"20s" help:"How long an operation waits for a member that can run it, and how long after its beginning it is tried again."`
-	Quiesce               time.Duration `default:"15s" help:"How long the router serves its clients after the signal to end. New connections and hellos are told that it ends."`
+	Quiesce               time.Duration `default:"15s" help:"How long the router serves its clients after the signal to end. Hellos are told that it ends, but not those of load-balanced clients."`
 	Pin                   string        `default:"connection" enum:"connection,operation" placeholder:"WHAT" help:"connection: the reads of a client's connection with the same read preference go to the same member, as behind a mongos. operation: each operation selects its member."`
 	Admin                 string        `placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics there, over HTTP without authentication."`
 }
