@@ -3,10 +3,14 @@ package router
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/router/scramserver"
+	"github.com/holdfast-db/holdfast/internal/router/userfile"
 )
 
 // account is who a client is, once it has logged in.
@@ -23,14 +27,34 @@ type id struct{ db, name string }
 // String returns the name and the database.
 func (i id) String() string { return fmt.Sprintf("%q of %q", i.name, i.db) }
 
+// longestUser is the size in bytes of the longest name of a user. Whoever can reach the router can fill memory with names.
+const longestUser = 1 << 10
+
+// userOf returns the id of a user with a password. It reports whether there may be one of that name: a member may end a connection that
+// brings it another one, and a user of $external has no password.
+func userOf(db, name string) (user id, ok bool) {
+	valid := name != "" && len(name) <= longestUser && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+	return id{db, name}, valid && validDatabase(db) && db != userfile.External
+}
+
 // accounts knows who may log in, and how.
 type accounts interface {
-	// verifiers returns what is kept of a user's password, by the mechanism. It is nil for a user who does not exist.
-	verifiers(ctx context.Context, user id) (map[string]scramserver.Verifier, error)
-	// proved returns the account of a user who has proved the password of a verifier.
-	proved(user id, mechanism string, v *scramserver.Verifier, clientKey []byte) *account
+	// about returns what is known of a user. It is nil for one who does not exist.
+	about(ctx context.Context, user id) (*known, error)
+	// secret returns what nobody can find out who has not logged in, from which the salts of users who do not exist come. It is the same at each
+	// router with the same users, and must not come from a password: it could be tried against those salts.
+	secret(ctx context.Context) ([]byte, error)
+	// proved returns the account of a user who has proved the password of a verifier. It is nil if the verifier is no longer that of the user.
+	proved(user id, mechanism string, from *known, clientKey []byte) *account
 	// certified returns the account of the subject of a certificate, nil if it has none.
 	certified(subject string) *account
+}
+
+// known is what is known of a user.
+type known struct {
+	verifiers map[string]scramserver.Verifier // of the password, by the mechanism
+	unique    string                          // no other user has it, and none that had the same name before; "" if the members do not say
+	asked     time.Time                       // when the members were asked
 }
 
 // mechanisms are those with a password, the better one first.

@@ -2,8 +2,6 @@ package router
 
 import (
 	"cmp"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -150,19 +148,9 @@ func (c *Config) accounts(r *Router) accounts {
 	case c.PassThrough:
 		return newPassThrough(r)
 	case c.Users != nil:
-		return fileUsers{c.Users}
+		return newFileUsers(r, c.Users)
 	}
 	return nil
-}
-
-// secretOf returns a secret that all routers with the same credential have: at each of them a user who does not exist has the same salt, as one
-// who does.
-func secretOf(upstream *options.ClientOptions) []byte {
-	if upstream.Auth == nil || upstream.Auth.Password == "" {
-		return []byte(rand.Text())
-	}
-	sum := sha256.Sum256([]byte("the salts of a router\x00" + upstream.Auth.Password))
-	return sum[:]
 }
 
 func valueOr[T any](p *T, otherwise T) T {

@@ -143,3 +143,7 @@ func TestACertificateLogsIn(t *testing.T) {
 		})
 	}
 }
+
+func user(name, db string, operator bool) *userfile.User {
+	return &userfile.User{Name: name, DB: db, Operator: operator}
+}

@@ -28,8 +28,10 @@ func (c *client) hello(q *command) error {
 	await := c.awaited(q)
 	if await > 0 || c.router.wire.Load() == 0 {
 		c.watch()
-		defer c.endWatch()
+	} else {
+		c.watcher.begin(time.Now()) // a login in it may wait for the members
 	}
+	defer c.endWatch()
 	if err := c.router.discovered(c.ctx); err != nil {
 		return c.refuse(q, &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()})
 	}

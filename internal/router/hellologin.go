@@ -1,8 +1,6 @@
 package router
 
 import (
-	"slices"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -27,21 +25,38 @@ func (c *client) speculate(dst, body []byte) []byte {
 	if refused != nil {
 		return dst
 	}
+	if c.login.lacks { // a driver would go on with it
+		c.login = nil
+		return dst
+	}
 	at, dst := wire.BeginEmbedded(dst, "speculativeAuthenticate")
 	return wire.EndDocument(appendSASL(dst, false, payload), at)
 }
 
 // appendMechanisms appends what a hello asks for with saslSupportedMechs, "database.name": the mechanisms of that user. One who does not exist
-// has all.
+// has those of users who do.
 func (c *client) appendMechanisms(dst, body []byte) []byte {
 	asked := field(body, "saslSupportedMechs")
 	db, name, ok := cutNamespace(asked.Text())
-	if !ok || c.router.accounts == nil {
+	user, valid := userOf(db, name)
+	if !ok || !valid || c.router.accounts == nil {
 		return dst
 	}
-	names := mechanisms
-	if known, err := c.router.accounts.verifiers(c.ctx, id{db, name}); err == nil && known != nil {
-		names = slices.DeleteFunc(slices.Clone(mechanisms), func(m string) bool { _, has := known[m]; return !has })
+	return wire.AppendStrings(dst, "saslSupportedMechs", c.kindOf(user).names())
+}
+
+// kindOf returns the kind of a user. As long as nobody can be asked it has all mechanisms: without any, drivers try the older one.
+func (c *client) kindOf(user id) kind {
+	secret, err := c.router.accounts.secret(c.ctx)
+	if err != nil {
+		return serverKind()
 	}
-	return wire.AppendStrings(dst, "saslSupportedMechs", names)
+	about, err := c.router.accounts.about(c.ctx, user)
+	switch {
+	case err != nil && !isRefusal(err):
+		return serverKind()
+	case about == nil:
+		return c.router.kinds.fake(secret, user)
+	}
+	return kindOf(about.verifiers)
 }

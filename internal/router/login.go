@@ -1,6 +1,8 @@
 package router
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -14,7 +16,7 @@ import (
 const (
 	// maxBeforeLogin is the size in bytes of the largest message of a client that has not logged in: whoever can reach the router can send one.
 	maxBeforeLogin = 16 << 10
-	// loginLimit is how long a login may take: what is known of the password may be old after that.
+	// loginLimit is how long the client may take for its proof: what is known of the password may be old after that.
 	loginLimit = 10 * time.Second
 	// conversationID is that of all logins. A connection has one at a time.
 	conversationID = 1
@@ -25,15 +27,26 @@ type login struct {
 	*scramserver.Conversation
 	user      id
 	mechanism string
-	verifier  scramserver.Verifier
-	exists    bool
-	began     time.Time
-	skipEmpty bool     // the client does not want the empty exchange at the end
-	proved    *account // only that exchange is left
+	known     *known    // nil if the user does not exist or has not the mechanism
+	lacks     bool      // it has not the mechanism, or would not if it existed
+	began     time.Time // when its first message was answered
+	skipEmpty bool      // the client does not want the empty exchange at the end
+	proved    *account  // only that exchange is left
 }
 
 // errLogin is the error of a login. It says nothing of the reason, which the client could be after.
 var errLogin = &refusal{code: codeAuthenticationFailed, name: "AuthenticationFailed", text: "Authentication failed."}
+
+// The errors of logins that say nothing of the credential.
+var (
+	errNotAsked = &refusal{
+		code: codeHostUnreachable, name: "HostUnreachable", text: "no member could be asked who may log in",
+	}
+	errTooManyLogins = &refusal{
+		code: codeAdmissionQueueFull, name: "AdmissionQueueOverflow", text: errTooManyUsers.Error(),
+		labels: []string{labelSystemOverloaded, labelRetryable, labelNoWritesPerformed},
+	}
+)
 
 // beforeLogin are the commands of clients that have not logged in.
 var beforeLogin = []string{
@@ -57,8 +70,10 @@ func (c *client) limit() int {
 	return maxMessageBytes
 }
 
-// saslStart begins a login.
+// saslStart begins a login. It ends when its client leaves.
 func (c *client) saslStart(q *command) error {
+	c.watcher.begin(time.Now())
+	defer c.endWatch()
 	payload, refused := c.beginLogin(q.Body, q.Database)
 	return c.answerLogin(q, payload, refused)
 }
@@ -77,35 +92,69 @@ func (c *client) beginLogin(body []byte, db string) (payload []byte, refused *re
 	}
 	first, ok := payloadOf(body)
 	name, err := scramserver.UserOf(first)
-	if !ok || err != nil {
+	user, valid := userOf(db, name)
+	if !ok || err != nil || !valid {
 		return nil, errLogin
 	}
-	l := &login{user: id{db, name}, mechanism: mechanism, began: time.Now()}
-	if c.account != nil && c.account.id != l.user {
+	if c.account != nil && c.account.id != user {
 		return nil, &refusal{code: codeProtocolError, name: "ProtocolError", text: "this connection is that of another user; end it, or log out first"}
 	}
 	options := field(body, "options")
 	skip := field(options.Document(), "skipEmptyExchange")
-	l.skipEmpty = skip.True()
-	known, err := c.router.accounts.verifiers(c.ctx, l.user)
-	if err != nil {
-		c.router.cfg.Refused(c.conn.RemoteAddr(), "nobody knows whether "+l.user.String()+" may log in: "+err.Error())
+	l := &login{user: user, mechanism: mechanism, skipEmpty: skip.True()}
+	verifier, refused := c.verifierOf(l)
+	if refused != nil {
+		return nil, refused
+	}
+	if l.Conversation, payload, err = scramserver.Begin(mechanism, first, verifier); err != nil {
 		return nil, errLogin
 	}
-	switch l.verifier, l.exists = known[l.mechanism]; {
-	case !l.exists && known != nil: // as at a member, whose hello says which mechanisms the user has
-		return nil, errLogin
-	case !l.exists:
-		l.verifier = scramserver.Fake(c.router.secret, l.mechanism, db, name)
-		l.verifier.Iterations = c.router.iterations.usual(l.mechanism, l.verifier.Iterations)
-	default:
-		c.router.iterations.note(l.mechanism, l.verifier.Iterations)
-	}
-	if l.Conversation, payload, err = scramserver.Begin(l.mechanism, first, l.verifier); err != nil {
-		return nil, errLogin
-	}
+	l.began = time.Now()
 	c.login = l
 	return payload, nil
+}
+
+// verifierOf returns what the password of a login is checked against. A user who does not exist, or has not the mechanism, gets a verifier that no
+// password fits: the client learns no earlier that its login fails, and not why.
+func (c *client) verifierOf(l *login) (scramserver.Verifier, *refusal) {
+	secret, err := c.router.accounts.secret(c.ctx)
+	if err != nil {
+		return scramserver.Verifier{}, c.unknown(l.user, err)
+	}
+	about, err := c.router.accounts.about(c.ctx, l.user)
+	if refused := c.unknown(l.user, err); refused != nil {
+		return scramserver.Verifier{}, refused
+	}
+	v, has := scramserver.Verifier{}, false
+	of := c.router.kinds.fake(secret, l.user)
+	if about != nil {
+		v, has = about.verifiers[l.mechanism]
+		of = kindOf(about.verifiers)
+	}
+	l.lacks = of.iterations(l.mechanism) == 0
+	if has {
+		l.known = about
+		return v, nil
+	}
+	v = scramserver.Fake(secret, l.mechanism, l.user.db, l.user.name)
+	v.Iterations = cmp.Or(of.iterations(l.mechanism), v.Iterations)
+	return v, nil
+}
+
+// unknown tells of an error of the question who a user is. It returns how the client is refused; nil if the login goes on, and fails at its end as any
+// other: a refusal now could show which users there are.
+func (c *client) unknown(user id, err error) *refusal {
+	if err == nil {
+		return nil
+	}
+	c.router.cfg.Refused(c.conn.RemoteAddr(), "nobody knows whether "+user.String()+" may log in: "+err.Error())
+	switch {
+	case isRefusal(err):
+		return nil
+	case errors.Is(err, errTooManyUsers):
+		return errTooManyLogins
+	}
+	return errNotAsked
 }
 
 // saslContinue goes on with a login.
@@ -130,12 +179,14 @@ func (c *client) continueLogin(body []byte) (payload []byte, refused *refusal) {
 		return nil, errLogin
 	}
 	answer, clientKey, err := l.Finish(payload)
-	if err != nil || !l.exists {
+	if err == nil && l.known != nil {
+		l.proved = c.router.accounts.proved(l.user, l.mechanism, l.known, clientKey)
+	}
+	if l.proved == nil {
 		c.login = nil
 		c.router.cfg.Refused(c.conn.RemoteAddr(), "the login of "+l.user.String()+" failed")
 		return nil, errLogin
 	}
-	l.proved = c.router.accounts.proved(l.user, l.mechanism, &l.verifier, clientKey)
 	if l.skipEmpty {
 		c.loggedIn(l.proved)
 	}

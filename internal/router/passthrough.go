@@ -2,10 +2,14 @@ package router
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -13,7 +17,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/router/scramserver"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -26,20 +29,24 @@ type passThrough struct {
 	known map[id]*question
 	swept time.Time
 	users map[id]*passedUser // those who have logged in
+
+	kept atomic.Pointer[[]byte] // the secret, once it is known
 }
 
 // question is what the members say of a user. It is asked once for all who want to know it at the same time.
 type question struct {
-	asked     time.Time
-	done      chan struct{}
-	verifiers map[string]scramserver.Verifier
-	err       error
+	asked time.Time // zero before its turn
+	done  chan struct{}
+	waits int // clients that want to know it
+	found *known
+	err   error
 }
 
 // passedUser is a user who has logged in at least once.
 type passedUser struct {
 	account *account
 	keys    *auth.ScramKeys // the last that were proved
+	from    *known          // what was known then
 }
 
 const (
@@ -52,49 +59,62 @@ const (
 	mostKnown = 1 << 16
 )
 
-var errTooManyUsers = errors.New("too many users log in at the same time")
+var (
+	errTooManyUsers = errors.New("too many users log in at the same time")
+	errNobodyWaits  = errors.New("the clients that wanted to know it have left")
+)
 
 func newPassThrough(r *Router) *passThrough {
 	return &passThrough{router: r, asking: make(chan struct{}, mostAsking), known: make(map[id]*question), users: make(map[id]*passedUser)}
 }
 
-func (p *passThrough) verifiers(ctx context.Context, user id) (map[string]scramserver.Verifier, error) {
+func (p *passThrough) about(ctx context.Context, user id) (*known, error) {
 	a, mine := p.question(user)
 	if a == nil {
 		return nil, errTooManyUsers
 	}
+	defer p.leave(a)
 	if mine {
 		go p.ask(user, a) // not in the context of this client: others wait too
 	}
 	select {
 	case <-a.done:
-		return a.verifiers, a.err
+		return a.found, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // question returns the question of a user that was asked last, or a new one, which the caller has to ask. It returns nil if there are too many.
+// The caller leaves it when it waits no longer.
 func (p *passThrough) question(user id) (a *question, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if a := p.known[user]; a != nil && now.Sub(a.asked) < answerLife {
+	old := func(a *question) bool { return !a.asked.IsZero() && now.Sub(a.asked) >= answerLife }
+	if a := p.known[user]; a != nil && !old(a) {
+		a.waits++
 		return a, false
 	}
 	if now.Sub(p.swept) >= answerLife {
 		p.swept = now
-		maps.DeleteFunc(p.known, func(_ id, a *question) bool { return now.Sub(a.asked) >= answerLife })
+		maps.DeleteFunc(p.known, func(_ id, a *question) bool { return old(a) })
 	}
 	if len(p.known) >= mostKnown {
 		return nil, false
 	}
-	a = &question{asked: now, done: make(chan struct{})}
+	a = &question{done: make(chan struct{}), waits: 1}
 	p.known[user] = a
 	return a, true
 }
 
-// ask asks a member.
+func (p *passThrough) leave(a *question) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.waits--
+}
+
+// ask asks a member, if somebody still wants to know it when its turn comes.
 func (p *passThrough) ask(user id, a *question) {
 	defer close(a.done)
 	select {
@@ -104,36 +124,88 @@ func (p *passThrough) ask(user id, a *question) {
 		a.err = p.router.ctx.Err()
 		return
 	}
+	if !p.isWanted(user, a) {
+		a.err = errNobodyWaits
+		return
+	}
 	q := &usersInfo{user: user}
 	a.err = p.router.runner.Run(p.router.ctx, &operation.Operation{
 		Name: "usersInfo", Database: "admin", Command: q, Kind: operation.Read, Retryable: true, Idempotency: retry.ReadOnly,
 		Selection: p.router.selection(readpref.PrimaryPreferred()), Session: operation.NoSession, RetryUntil: time.Now().Add(p.router.cfg.Window),
 	})
-	a.verifiers = q.verifiers
-	if a.err != nil { // the next one asks again
+	if a.found = q.found; a.found != nil {
+		a.found.asked = a.asked
+		p.router.kinds.note(a.found.verifiers)
+	}
+	if a.err != nil && !isRefusal(a.err) { // the next one asks again
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.known[user] == a {
-			delete(p.known, user)
-		}
+		p.forget(user, a)
 	}
 }
 
-func (p *passThrough) proved(user id, mechanism string, v *scramserver.Verifier, clientKey []byte) *account {
+// isWanted reports whether a client waits for a question, whose turn it is. If none does, nobody will find it.
+func (p *passThrough) isWanted(user id, a *question) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a.waits == 0 {
+		p.forget(user, a)
+		return false
+	}
+	a.asked = time.Now()
+	return true
+}
+
+// forget drops a question. It is called with the lock held.
+func (p *passThrough) forget(user id, a *question) {
+	if p.known[user] == a {
+		delete(p.known, user)
+	}
+}
+
+// secret comes from the random number that the members have given the router's user. Without one the secret is random.
+func (p *passThrough) secret(ctx context.Context) ([]byte, error) {
+	if kept := p.kept.Load(); kept != nil {
+		return *kept, nil
+	}
+	own := p.router.cfg.Upstream.Auth
+	found, err := p.about(ctx, id{cmp.Or(own.AuthSource, "admin"), own.Username})
+	if err != nil && !isRefusal(err) {
+		return nil, err
+	}
+	unique := rand.Text()
+	if found != nil && found.unique != "" {
+		unique = found.unique
+	}
+	sum := sha256.Sum256([]byte("the salts of a router\x00" + unique))
+	secret := sum[:]
+	p.kept.CompareAndSwap(nil, &secret) // others may have come here, too
+	return *p.kept.Load(), nil
+}
+
+func (p *passThrough) proved(user id, mechanism string, from *known, clientKey []byte) *account {
+	v := from.verifiers[mechanism]
 	keys := &auth.ScramKeys{
 		Mechanism: mechanism, Source: user.db, Username: user.name, Salt: v.Salt, Iterations: v.Iterations, ClientKey: clientKey, ServerKey: v.ServerKey,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := p.users[user]
+	known := u != nil && u.from.unique == from.unique
+	same := known && u.keys.Mechanism == mechanism && bytes.Equal(u.keys.ClientKey, clientKey)
 	switch {
-	case u == nil:
-		u = &passedUser{keys: keys, account: &account{id: user, user: cluster.NewUser(auth.NewWithKeys(keys))}}
+	case u != nil && from.asked.Before(u.from.asked): // this login began before another one, which has ended
+		if !known || !same && u.keys.Mechanism == mechanism {
+			return nil // it had a password that is no longer valid
+		}
+		return u.account
+	case !known:
+		u = &passedUser{account: &account{id: user, user: cluster.NewUser(auth.NewWithKeys(keys))}}
 		p.users[user] = u
-	case u.keys.Mechanism != mechanism || !bytes.Equal(u.keys.ClientKey, clientKey):
-		u.keys = keys
+	case !same:
 		u.account.user.LogInWith(auth.NewWithKeys(keys))
 	}
+	u.keys, u.from = keys, from
 	return u.account
 }
 

@@ -21,24 +21,23 @@ import (
 
 // Router serves clients. It is safe for concurrent use.
 type Router struct {
-	cfg        Config
-	window     topology.Selection // the latency window and the heartbeat of all selections
-	upstream   *mongo.Client
-	runner     *operation.Runner
-	cursors    cursors
-	waiting    waiting
-	awaiting   *awaiting
-	memory     memory
-	process    bson.ObjectID // of the topologyVersion in hello
-	quiesce    quiesce
-	accounts   accounts // nil: clients do not log in
-	secret     []byte   // from which the salts of users who do not exist come
-	iterations iterations
-	ids        atomic.Int32          // requestIDs of replies
-	looks      atomic.Int64          // at the clients, for those that have left or stalled
-	wire       atomic.Int32          // the last maxWireVersion that a hello had
-	departing  atomic.Bool           // load-balanced connections end when they may
-	sessions   atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
+	cfg       Config
+	window    topology.Selection // the latency window and the heartbeat of all selections
+	upstream  *mongo.Client
+	runner    *operation.Runner
+	cursors   cursors
+	waiting   waiting
+	awaiting  *awaiting
+	memory    memory
+	process   bson.ObjectID // of the topologyVersion in hello
+	quiesce   quiesce
+	accounts  accounts              // nil: clients do not log in
+	ids       atomic.Int32          // requestIDs of replies
+	looks     atomic.Int64          // at the clients, for those that have left or stalled
+	wire      atomic.Int32          // the last maxWireVersion that a hello had
+	departing atomic.Bool           // load-balanced connections end when they may
+	sessions  atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
+	kinds     kinds
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
 	end context.CancelFunc
@@ -77,7 +76,7 @@ func New(cfg Config) (*Router, error) {
 	r.memory = newMemory(cfg.MemoryBytes, valueOr(o.MaxPoolSize, defaultMaxPool), cfg.Window)
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
-	r.accounts, r.secret = cfg.accounts(r), secretOf(cfg.Upstream)
+	r.accounts = cfg.accounts(r)
 	r.quiesce.began = make(chan struct{})
 	r.ctx, r.end = context.WithCancel(cluster.LateLast(context.Background()))
 	r.looks.Store(1)

@@ -2,9 +2,11 @@ package router
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -13,8 +15,8 @@ import (
 
 // usersInfo asks a member for the verifiers of a user. Source: https://www.mongodb.com/docs/manual/reference/command/usersInfo/
 type usersInfo struct {
-	user      id
-	verifiers map[string]scramserver.Verifier
+	user  id
+	found *known // nil if there is no such user
 }
 
 // AppendTo implements [operation.Command].
@@ -29,17 +31,18 @@ func (q *usersInfo) AppendTo(dst []byte, _ operation.Attempt) ([]byte, error) {
 func (q *usersInfo) Accept(reply *operation.Reply) error {
 	var r struct {
 		Users []struct {
+			UserID      bson.RawValue            `bson:"userId"`
 			Credentials map[string]bson.RawValue `bson:"credentials"`
 		} `bson:"users"`
 	}
 	if err := bson.Unmarshal(reply.Body, &r); err != nil {
-		return fmt.Errorf("the reply to usersInfo: %w", err)
+		return fmt.Errorf("%w: %w", errStrange, err)
 	}
-	q.verifiers = nil
+	q.found = nil
 	if len(r.Users) == 0 {
 		return nil
 	}
-	q.verifiers = make(map[string]scramserver.Verifier)
+	found := &known{verifiers: make(map[string]scramserver.Verifier), unique: string(r.Users[0].UserID.Value)}
 	for _, mechanism := range mechanisms {
 		credentials, ok := r.Users[0].Credentials[mechanism]
 		if !ok {
@@ -50,11 +53,22 @@ func (q *usersInfo) Accept(reply *operation.Reply) error {
 			err = v.Check(mechanism)
 		}
 		if err != nil {
-			return fmt.Errorf("the %s credentials in the reply to usersInfo: %w", mechanism, err)
+			return fmt.Errorf("%w, the %s credentials: %w", errStrange, mechanism, err)
 		}
-		q.verifiers[mechanism] = v
+		found.verifiers[mechanism] = v
 	}
+	q.found = found
 	return nil
+}
+
+// errStrange is the error of a reply to usersInfo that the router cannot use.
+var errStrange = errors.New("the reply to usersInfo")
+
+// isRefusal reports whether a member has answered, but not with what a login needs: the router's user may not ask, or the reply is strange. A client that
+// asks again gets nothing better.
+func isRefusal(err error) bool {
+	var refused official.CommandError
+	return errors.Is(err, errStrange) || errors.As(err, &refused) && !stateChange(refused.Code) && !refused.HasErrorLabel(labelRetryable)
 }
 
 // verifierOf reads the credentials that a member keeps.

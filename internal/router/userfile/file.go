@@ -3,9 +3,13 @@
 package userfile
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/router/scramserver"
 )
@@ -82,3 +86,25 @@ func (f *File) User(db, name string) *User { return f.users[key{db, name}] }
 
 // Len returns the number of users.
 func (f *File) Len() int { return len(f.users) }
+
+// Salts returns something that comes from the salts of all users, and from nothing that comes from a password. It is nil if no user has a salt.
+func (f *File) Salts() []byte {
+	var salts []string
+	for _, u := range f.users {
+		for _, v := range u.Credentials {
+			salts = append(salts, string(v.Salt))
+		}
+	}
+	if len(salts) == 0 {
+		return nil
+	}
+	slices.Sort(salts)
+	sum := sha256.New()
+	for _, salt := range salts {
+		_, _ = fmt.Fprintf(sum, "%x ", salt)
+	}
+	return sum.Sum(nil)
+}
+
+// All returns the users, in no order.
+func (f *File) All() iter.Seq[*User] { return maps.Values(f.users) }
