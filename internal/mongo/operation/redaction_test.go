@@ -42,6 +42,8 @@ func TestWhichCommandsAreSensitive(t *testing.T) {
 		{"hello", bson.E{}, false},
 		{"ismaster", bson.E{}, false},
 		{"ping", speculative, false},
+		{"usersInfo", bson.E{Key: "showCredentials", Value: true}, true},
+		{"usersInfo", bson.E{}, false},
 		{"dropUser", bson.E{}, false},
 		{"insert", bson.E{Key: "createUser", Value: 1}, false},
 	} {
