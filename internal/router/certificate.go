@@ -2,6 +2,10 @@ package router
 
 import (
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"errors"
 	"strconv"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
@@ -41,7 +45,10 @@ func (c *client) certificate(body []byte, db string) (subject string, refused *r
 	if len(state.VerifiedChains) == 0 {
 		return "", errLogin
 	}
-	subject = state.PeerCertificates[0].Subject.ToRDNSequence().String()
+	subject, err := subjectOf(state.PeerCertificates[0])
+	if err != nil {
+		return "", errLogin
+	}
 	asked := field(body, "user")
 	a := c.router.accounts.certified(subject)
 	if a == nil || asked.Type != 0 && string(asked.Text()) != subject || c.account != nil && c.account.id != a.id {
@@ -51,3 +58,16 @@ func (c *client) certificate(body []byte, db string) (subject string, refused *r
 	c.loggedIn(a)
 	return subject, nil
 }
+
+// subjectOf returns the subject of a certificate as it is written there, in the form of RFC 2253. Package x509 sorts the parts, and leaves out those that it
+// does not know: then two subjects could have one name.
+func subjectOf(certificate *x509.Certificate) (string, error) {
+	var parts pkix.RDNSequence
+	rest, err := asn1.Unmarshal(certificate.RawSubject, &parts)
+	if err != nil || len(rest) != 0 || len(parts) == 0 {
+		return "", errors.Join(err, errSubject)
+	}
+	return parts.String(), nil
+}
+
+var errSubject = errors.New("the certificate has no subject")
