@@ -28,6 +28,7 @@ type client struct {
 	lost      *refusal // of an old write without a reply, which the client does not know yet
 	watcher   watcher
 	account   *account // who it is; nil: it has not logged in
+	limited   bool     // its connection has a deadline
 	login     *login   // that has begun
 	departure departure
 	reads     *operation.Request // the member of its reads; nil if each operation selects one
@@ -62,6 +63,7 @@ func (c *client) serve() {
 
 // serveNext reads a message and deals with it. The error is that of the connection.
 func (c *client) serveNext() error {
+	c.limitSilence()
 	message, err := c.in.next(c.limit())
 	u, tooMuch := err.(*unread) //nolint:errorlint // it is never wrapped
 	switch {
@@ -119,6 +121,10 @@ func (c *client) forward(q *command, preference *readpref.ReadPref) error {
 		return c.refuse(q, refused)
 	}
 	c.departure.transaction = q.transaction && routes[q.Name] != ends
+	if c.isStranger() {
+		q.withoutFields()
+		preference = nil
+	}
 	f := newForwarded(c, q)
 	defer f.recycle()
 	c.describe(f, preference)

@@ -238,6 +238,9 @@ func (f *forwarded) waits() error {
 	if f.entered {
 		return nil
 	}
+	if f.client.isStranger() {
+		return errTooMany // the places are for those who have logged in
+	}
 	if err := f.client.router.waiting.enter(f.size()); err != nil {
 		return err
 	}

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// maxBeforeLogin is the size in bytes of the largest message of a client that has not logged in: whoever can reach the router can send one.
-	maxBeforeLogin = 16 << 10
 	// loginLimit is how long the client may take for its proof: what is known of the password may be old after that.
 	loginLimit = 10 * time.Second
 	// conversationID is that of all logins. A connection has one at a time.
@@ -56,18 +54,10 @@ var beforeLogin = []string{
 
 // checkLogin refuses a command of a client that has not logged in.
 func (c *client) checkLogin(q *command) *refusal {
-	if c.router.accounts == nil || c.account != nil || slices.Contains(beforeLogin, q.Name) || q.old != nil && q.old.write { // an old write is refused anyway
+	if !c.isStranger() || slices.Contains(beforeLogin, q.Name) || q.old != nil && q.old.write { // an old write is refused anyway
 		return nil
 	}
 	return &refusal{code: codeUnauthorized, name: "Unauthorized", text: "Command " + q.Name + " requires authentication"}
-}
-
-// limit returns the size of the largest message that the client may send.
-func (c *client) limit() int {
-	if c.router.accounts != nil && c.account == nil {
-		return maxBeforeLogin
-	}
-	return maxMessageBytes
 }
 
 // saslStart begins a login. It ends when its client leaves.

@@ -1,0 +1,144 @@
+package router_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongotest"
+)
+
+// stays reports whether a client is connected after it has sent, and a time has passed.
+func stays(w *world, c *wireClient, after time.Duration, send ...[]byte) bool {
+	w.Helper()
+	sends(send...)(w, c)
+	<-time.After(after)
+	synctest.Wait()
+	_, err := c.conn.Write(messageOf(w, d("ping", 1), 0))
+	return err == nil
+}
+
+// A connection whose client does not log in does not stay for ever, unless its client sends hellos, as monitors do.
+func TestAStrangerMayNotBeSilentForEver(t *testing.T) {
+	ping := messageOf(t, d("ping", 1), 0)
+	inPassThrough(t, func(w *world, _ *refusals) {
+		monitor, streamed, polled, user := w.dial(), w.dial(), w.dial(), w.asUser("ann", "ann's")
+		awaitedHello(wire.ExhaustAllowed)(w, streamed)
+		polled.must(d("hello", 1))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 40 {
+				<-time.After(time.Minute)
+				if reply, err := monitor.try(document(bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}})); err != nil || reply.Lookup("ok").AsInt64() != 1 {
+					t.Errorf("a monitor: %v, %v", reply, err)
+				}
+			}
+		}()
+		if stays(w, w.dial(), 11*time.Minute) {
+			w.Error("a client that said nothing is connected after 11 minutes")
+		}
+		if stays(w, w.dial(), 11*time.Minute, ping[:20]) {
+			w.Error("a client that sent half a message is connected after 11 minutes")
+		}
+		if stays(w, polled, 0) {
+			w.Error("a client that has said hello once is connected after 22 minutes")
+		}
+		<-done
+		synctest.Wait()
+		if n := w.router.Clients(); n != 3 {
+			w.Errorf("%d clients are connected, want a monitor, one with a stream of hellos, and one that has logged in", n)
+		}
+		user.must(d("find", "c"))
+	})
+	inWorld(t, func(w *world) {
+		if !stays(w, w.dial(), time.Hour) {
+			w.Error("a client that need not log in is disconnected")
+		}
+	})
+}
+
+// Nor may it leave its replies unread for ever.
+func TestAStrangerMustRead(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		c := w.dial()
+		long := messageOf(t, saslStart(strings.Repeat("x", 15_000), nil), 0) // its answer names the mechanism
+		ended := make(chan error)
+		go func() {
+			_, err := c.conn.Write(bytes.Repeat(long, 700))
+			ended <- err
+		}()
+		if err := <-ended; err == nil {
+			w.Error("the router took all, and the client read nothing")
+		}
+		synctest.Wait()
+		if n := w.router.Clients(); n != 0 {
+			w.Errorf("%d clients are connected", n)
+		}
+	})
+}
+
+// What a stranger asks members by the router's user is the bare command.
+func TestAStrangerSendsMembersNothingOfItsOwn(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		<-time.After(time.Second) // the members are known
+		seen := make(chan bson.Raw, 10)
+		w.set.Use("buildInfo", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			seen <- bytes.Clone(r.Body)
+			return next(r)
+		})
+		command := bson.D{
+			{Key: "buildInfo", Value: "x"},
+			{Key: "lsid", Value: d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})},
+			{Key: "txnNumber", Value: int64(1)},
+			{Key: "startTransaction", Value: true},
+			{Key: "autocommit", Value: false},
+			{Key: "comment", Value: "x"},
+			{Key: "$readPreference", Value: d("mode", "nearest")},
+			{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: 1 << 31}}}},
+		}
+		message := messageOf(t, command, 0, func(b []byte) []byte { return wire.AppendSequence(b, "documents", document(bson.D{})) })
+		c := w.dial()
+		sends(message)(w, c)
+		if reply, err := c.receive(); err != nil || reply.Lookup("ok").AsInt64() != 1 {
+			w.Fatalf("%v, %v", reply, err)
+		}
+		old := w.connectOld()
+		if reply := old.run(command); reply.Lookup("ok").AsInt64() != 1 {
+			w.Fatal(reply)
+		}
+		for range 2 {
+			got := <-seen
+			elements, err := got.Elements()
+			if err != nil || elements[0].Key() != "buildInfo" || elements[0].Value().AsInt64() != 1 {
+				w.Fatalf("%v, %v", got, err)
+			}
+			for _, e := range elements[1:] {
+				if e.Key() != "$db" && e.Key() != "$clusterTime" {
+					w.Errorf("members see %v", got)
+				}
+			}
+			if t, _, ok := got.Lookup("$clusterTime", "clusterTime").TimestampOK(); ok && t == 1<<31 {
+				w.Error("members see the stranger's time")
+			}
+		}
+	})
+}
+
+// Nor does it have a place among the operations that wait for a primary.
+func TestAStrangerDoesNotWaitForAMember(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		<-time.After(time.Second) // the members are known
+		c := w.dial()
+		c.must(d("buildInfo", 1))
+		w.withoutPrimary()
+		if o := c.outcomeOf(d("buildInfo", 1)); o.Code != 462 {
+			w.Errorf("%+v", o)
+		}
+	})
+}
