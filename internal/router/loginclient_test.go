@@ -54,12 +54,17 @@ func payload(reply bson.Raw) []byte {
 // begin begins a login of a user of the database app.
 func (c *wireClient) begin(name, password string) *begun {
 	c.w.Helper()
+	return c.beginIn("app", name, password)
+}
+
+func (c *wireClient) beginIn(db, name, password string) *begun {
+	c.w.Helper()
 	b := &begun{c: c, scram: scramOf(c.w, auth.SCRAMSHA256, name, password)}
 	first, err := b.scram.Start()
 	if err != nil {
 		c.w.Fatal(err)
 	}
-	if b.proof, err = b.scram.Next(payload(c.run(saslStart(auth.SCRAMSHA256, first)))); err != nil {
+	if b.proof, err = b.scram.Next(payload(c.runIn(db, saslStart(auth.SCRAMSHA256, first)))); err != nil {
 		c.w.Fatal(err)
 	}
 	return b
@@ -71,7 +76,12 @@ func (b *begun) prove() outcome { b.c.w.Helper(); return b.c.outcomeOf(saslConti
 // login logs a user of the database app in.
 func (c *wireClient) login(name, password string) error {
 	c.w.Helper()
-	b := c.begin(name, password)
+	return c.loginIn("app", name, password)
+}
+
+func (c *wireClient) loginIn(db, name, password string) error {
+	c.w.Helper()
+	b := c.beginIn(db, name, password)
 	reply := c.run(saslContinue(1, b.proof))
 	if reply.Lookup("ok").AsInt64() != 1 {
 		return errors.New(reply.String())

@@ -54,6 +54,16 @@ func (c *wireClient) run(command bson.D, more ...bson.E) bson.Raw {
 	return append(bson.Raw(nil), reply...)
 }
 
+// runIn runs a command in a database.
+func (c *wireClient) runIn(db string, command bson.D) bson.Raw {
+	c.w.Helper()
+	reply, err := c.try(document(append(append(bson.D{}, command...), bson.E{Key: "$db", Value: db})))
+	if err != nil {
+		c.w.Fatal(err)
+	}
+	return append(bson.Raw(nil), reply...)
+}
+
 // try sends the document of a command. The reply is valid until the next one is read.
 func (c *wireClient) try(document []byte) (bson.Raw, error) {
 	if err := c.write(document); err != nil {
@@ -90,6 +100,14 @@ func (c *wireClient) outcomeOf(command bson.D, more ...bson.E) outcome {
 	c.w.Helper()
 	var o outcome
 	if err := bson.Unmarshal(c.run(command, more...), &o); err != nil {
+		c.w.Fatal(err)
+	}
+	return o
+}
+
+func (c *wireClient) outcomeIn(db string, command bson.D) (o outcome) {
+	c.w.Helper()
+	if err := bson.Unmarshal(c.runIn(db, command), &o); err != nil {
 		c.w.Fatal(err)
 	}
 	return o
