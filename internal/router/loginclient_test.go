@@ -3,6 +3,7 @@ package router_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/xdg-go/scram"
@@ -27,8 +28,12 @@ func scramOf(t testing.TB, mechanism, name, password string) *scramclient.Conver
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Begin()
+	kept, _ := derived.LoadOrStore([3]string{mechanism, name, password}, m)
+	return kept.(*scramclient.Mechanism).Begin()
 }
+
+// derived has the mechanisms of the users: they derive the keys of a password once.
+var derived sync.Map
 
 func saslStart(mechanism string, payload any, more ...bson.E) bson.D {
 	return append(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: payload}}, more...)
