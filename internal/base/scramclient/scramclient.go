@@ -17,7 +17,7 @@ import (
 // most would keep a processor busy for seconds, on demand of a server that has proved nothing.
 const (
 	LeastIterations = 4096
-	mostIterations  = 1_000_000
+	MostIterations  = 1_000_000
 )
 
 // mostUnproved is the number of conversations without a proof of the server after which the derived keys are dropped, so
@@ -127,8 +127,8 @@ func checkIterations(first string) error {
 		if !ok {
 			continue
 		}
-		if n, err := strconv.Atoi(count); err != nil || n > mostIterations {
-			return fmt.Errorf("the server asks for more than %d iterations", mostIterations)
+		if n, err := strconv.Atoi(count); err != nil || n > MostIterations {
+			return fmt.Errorf("the server asks for more than %d iterations", MostIterations)
 		}
 	}
 	return nil

@@ -87,8 +87,8 @@ func (v Verifier) Check(name string) error {
 	switch {
 	case err != nil:
 		return err
-	case v.Iterations < scramclient.LeastIterations:
-		return fmt.Errorf("iterationCount is %d; it must be at least %d", v.Iterations, scramclient.LeastIterations)
+	case v.Iterations < scramclient.LeastIterations || v.Iterations > scramclient.MostIterations: // the client has to do them
+		return fmt.Errorf("iterationCount is %d; it must be at least %d and at most %d", v.Iterations, scramclient.LeastIterations, scramclient.MostIterations)
 	case len(v.Salt) < leastSalt || len(v.Salt) > mostSalt:
 		return fmt.Errorf("salt has %d bytes; it must have %d to %d", len(v.Salt), leastSalt, mostSalt)
 	case len(v.StoredKey) != m.size:

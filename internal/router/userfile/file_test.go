@@ -86,6 +86,7 @@ func TestTheErrorOfAFileNamesTheEntryTheFieldAndTheRule(t *testing.T) {
 		{file(changed(`SCRAM-SHA-256`, `PLAIN`)), `credentials.PLAIN: the mechanism is "PLAIN"; it must be`},
 		{file(changed(`SCRAM-SHA-256`, `SCRAM-SHA-1`)), `credentials.SCRAM-SHA-1: storedKey has 32 bytes; it must have 20`},
 		{file(changed(`15000`, `4095`)), "credentials.SCRAM-SHA-256: iterationCount is 4095; it must be at least 4096"},
+		{file(changed(`15000`, `1000001`)), "credentials.SCRAM-SHA-256: iterationCount is 1000001; it must be at least 4096 and at most 1000000"},
 		{file(changed(`15000`, `"15000"`)), "iterationCount must be a whole number"},
 		{file(changed(`15000`, `15000.5`)), "iterationCount must be a whole number"},
 		{file(changed(`"iterationCount": 15000, `, ``)), "credentials.SCRAM-SHA-256: iterationCount is missing"},
