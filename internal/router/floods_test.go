@@ -18,7 +18,7 @@ import (
 // A flood of logins of users who do not exist is asked of the members a few at a time, and each name once a second. A user logs in meanwhile, and nothing
 // of the flood stays.
 func TestAFloodOfLogins(t *testing.T) {
-	const clients, repeats = 500, 5
+	const clients, repeats = 500, 3
 	var now, most atomic.Int64
 	var out atomic.Int64
 	inPassThrough(t, func(w *world, _ *refusals) {

@@ -217,6 +217,10 @@ func TestAServiceUserWithoutRights(t *testing.T) {
 		if err := w.connect(as("bob", "bob's", "admin")).Ping(w.Context(), nil); err == nil || !strings.Contains(err.Error(), "AuthenticationFailed") {
 			w.Errorf("the error is %v", err)
 		}
+		asked := w.asked()
+		if err := w.connect(as("bob", "bob's", "admin")).Ping(w.Context(), nil); err == nil || w.asked() != asked {
+			w.Errorf("again at once: %v, %d more questions", err, w.asked()-asked)
+		}
 		if text := told.text(); !strings.Contains(text, `nobody knows whether "bob" of "admin" may log in`) || !strings.Contains(text, "not authorized on app") {
 			w.Errorf("the log has %q", text)
 		}

@@ -59,17 +59,17 @@ func payload(reply bson.Raw) []byte {
 // begin begins a login of a user of the database app.
 func (c *wireClient) begin(name, password string) *begun {
 	c.w.Helper()
-	return c.beginIn("app", name, password)
+	return c.beginIn("app", auth.SCRAMSHA256, name, password)
 }
 
-func (c *wireClient) beginIn(db, name, password string) *begun {
+func (c *wireClient) beginIn(db, mechanism, name, password string) *begun {
 	c.w.Helper()
-	b := &begun{c: c, scram: scramOf(c.w, auth.SCRAMSHA256, name, password)}
+	b := &begun{c: c, scram: scramOf(c.w, mechanism, name, password)}
 	first, err := b.scram.Start()
 	if err != nil {
 		c.w.Fatal(err)
 	}
-	if b.proof, err = b.scram.Next(payload(c.runIn(db, saslStart(auth.SCRAMSHA256, first)))); err != nil {
+	if b.proof, err = b.scram.Next(payload(c.runIn(db, saslStart(mechanism, first)))); err != nil {
 		c.w.Fatal(err)
 	}
 	return b
@@ -86,7 +86,7 @@ func (c *wireClient) login(name, password string) error {
 
 func (c *wireClient) loginIn(db, name, password string) error {
 	c.w.Helper()
-	b := c.beginIn(db, name, password)
+	b := c.beginIn(db, auth.SCRAMSHA256, name, password)
 	reply := c.run(saslContinue(1, b.proof))
 	if reply.Lookup("ok").AsInt64() != 1 {
 		return errors.New(reply.String())

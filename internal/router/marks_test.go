@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 func pipelineOf(all ...bson.D) bson.E { return bson.E{Key: "pipeline", Value: all} }
@@ -12,9 +14,9 @@ func pipelineOf(all ...bson.D) bson.E { return bson.E{Key: "pipeline", Value: al
 // However it is asked, what belongs to others is not shown without the mark, and members are not even asked. All else goes on.
 func TestTheMarkIsNeededHoweverItIsAsked(t *testing.T) {
 	current := d("$currentOp", d("allUsers", true))
-	deep := current
+	deep := d("$match", bson.D{})
 	for range 300 {
-		deep = d("$facet", d("a", bson.A{deep}))
+		deep = d("$facet", d("a", bson.A{deep})) // too deep to be read
 	}
 	cursor := bson.E{Key: "cursor", Value: bson.D{}}
 	inFileWorld(t, func(w *world) {
@@ -53,5 +55,25 @@ func TestTheMarkIsNeededHoweverItIsAsked(t *testing.T) {
 		} {
 			bob.must(command)
 		}
+	})
+}
+
+// The old messages for a cursor need the mark as those of today do.
+func TestTheMarkIsNeededInOldMessages(t *testing.T) {
+	inFileWorld(t, func(w *world) {
+		w.set.Insert("app.c", d("_id", 0), d("_id", 1), d("_id", 2), d("_id", 3), d("_id", 4))
+		old := make(map[string]*oldClient)
+		for _, name := range []string{"ann", "bob"} {
+			c := w.dial()
+			if err := c.loginIn("admin", name, name); err != nil {
+				w.Fatal(err)
+			}
+			old[name] = &oldClient{world: w, conn: c.conn}
+		}
+		first := old["ann"].find(2, bson.D{})
+		old["bob"].want(old["bob"].more(first.Cursor, 1), failed, false, 0, 1)
+		old["bob"].send(wire.AppendKillCursors(nil, 4, []int64{first.Cursor}))
+		old["bob"].run(d("ping", 1))
+		old["ann"].want(old["ann"].more(first.Cursor, 1), capable, true, 2, 1)
 	})
 }

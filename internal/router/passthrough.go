@@ -192,7 +192,7 @@ func (p *passThrough) proved(user id, mechanism string, from *known, clientKey [
 	defer p.mu.Unlock()
 	u := p.users[user]
 	known := u != nil && u.from.unique == from.unique
-	same := known && u.keys.Mechanism == mechanism && bytes.Equal(u.keys.ClientKey, clientKey)
+	same := known && bytes.Equal(u.keys.ClientKey, clientKey)
 	switch {
 	case u != nil && from.asked.Before(u.from.asked): // this login began before another one, which has ended
 		if !known || !same && u.keys.Mechanism == mechanism {

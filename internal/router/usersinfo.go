@@ -67,8 +67,8 @@ var errStrange = errors.New("the reply to usersInfo")
 // isRefusal reports whether a member has answered, but not with what a login needs: the router's user may not ask, or the reply is strange. A client that
 // asks again gets nothing better.
 func isRefusal(err error) bool {
-	var refused official.CommandError
-	return errors.Is(err, errStrange) || errors.As(err, &refused) && !stateChange(refused.Code) && !refused.HasErrorLabel(labelRetryable)
+	var refused official.CommandError // also that of the network, without a reply
+	return errors.Is(err, errStrange) || errors.As(err, &refused) && refused.Raw != nil && !stateChange(refused.Code) && !refused.HasErrorLabel(labelRetryable)
 }
 
 // verifierOf reads the credentials that a member keeps.
