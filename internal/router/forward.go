@@ -238,10 +238,7 @@ func (f *forwarded) waits() error {
 	if f.entered {
 		return nil
 	}
-	if f.client.isStranger() {
-		return errTooMany // the places are for those who have logged in
-	}
-	if err := f.client.router.waiting.enter(f.size()); err != nil {
+	if err := f.client.places().enter(f.size()); err != nil {
 		return err
 	}
 	f.entered = true
@@ -254,7 +251,7 @@ func (f *forwarded) size() int { return int(f.command.Header.Length) }
 
 func (f *forwarded) stopWaiting() {
 	if f.entered {
-		f.client.router.waiting.leave(f.size())
+		f.client.places().leave(f.size())
 	}
 	f.client.endWatch()
 }

@@ -27,17 +27,18 @@ type Router struct {
 	runner    *operation.Runner
 	cursors   cursors
 	waiting   waiting
+	strangers waiting // their operations that wait
 	awaiting  *awaiting
 	memory    memory
 	process   bson.ObjectID // of the topologyVersion in hello
 	quiesce   quiesce
-	accounts  accounts              // nil: clients do not log in
+	accounts  accounts // nil: clients do not log in
+	kinds     kinds
 	ids       atomic.Int32          // requestIDs of replies
 	looks     atomic.Int64          // at the clients, for those that have left or stalled
 	wire      atomic.Int32          // the last maxWireVersion that a hello had
 	departing atomic.Bool           // load-balanced connections end when they may
 	sessions  atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
-	kinds     kinds
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
 	end context.CancelFunc
@@ -76,6 +77,7 @@ func New(cfg Config) (*Router, error) {
 	r.memory = newMemory(cfg.MemoryBytes, valueOr(o.MaxPoolSize, defaultMaxPool), cfg.Window)
 	r.cursors.places = make(map[int64]place)
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
+	r.strangers.most, r.strangers.mostBytes = mostStrangersWait, mostStrangersWait*maxBeforeLogin
 	r.accounts = cfg.accounts(r)
 	r.quiesce.began = make(chan struct{})
 	r.ctx, r.end = context.WithCancel(cluster.LateLast(context.Background()))
@@ -186,4 +188,4 @@ func (r *Router) Clients() int {
 }
 
 // Waiting returns the number of operations that wait for a member.
-func (r *Router) Waiting() int { return r.waiting.count() }
+func (r *Router) Waiting() int { return r.waiting.count() + r.strangers.count() }

@@ -14,6 +14,8 @@ const (
 	// strangerSilence is how long a stranger may take for a message. The monitors of drivers never log in; they send a hello
 	// each minute at least, unless somebody has set another heartbeat.
 	strangerSilence = 10 * time.Minute
+	// mostStrangersWait is how many operations of strangers wait for a member. They take no place from those of users.
+	mostStrangersWait = 100
 )
 
 // isStranger reports whether a client still has to log in.
@@ -25,6 +27,14 @@ func (c *client) limit() int {
 		return maxBeforeLogin
 	}
 	return maxMessageBytes
+}
+
+// places returns those among which the client's operations wait.
+func (c *client) places() *waiting {
+	if c.isStranger() {
+		return &c.router.strangers
+	}
+	return &c.router.waiting
 }
 
 // limitSilence has the connection end if a stranger sends no whole message in time. Other clients may be silent for ever.

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -86,7 +87,6 @@ func TestAStrangerMustRead(t *testing.T) {
 // What a stranger asks members by the router's user is the bare command.
 func TestAStrangerSendsMembersNothingOfItsOwn(t *testing.T) {
 	inPassThrough(t, func(w *world, _ *refusals) {
-		<-time.After(time.Second) // the members are known
 		seen := make(chan bson.Raw, 10)
 		w.set.Use("buildInfo", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			seen <- bytes.Clone(r.Body)
@@ -130,15 +130,39 @@ func TestAStrangerSendsMembersNothingOfItsOwn(t *testing.T) {
 	})
 }
 
-// Nor does it have a place among the operations that wait for a primary.
-func TestAStrangerDoesNotWaitForAMember(t *testing.T) {
+// Strangers take no place among the operations that wait for a primary from a user, and have not many themselves.
+func TestStrangersTakeNoPlaceOfUsers(t *testing.T) {
 	inPassThrough(t, func(w *world, _ *refusals) {
-		<-time.After(time.Second) // the members are known
-		c := w.dial()
-		c.must(d("buildInfo", 1))
+		const strangers = 130
+		user := w.asUser("ann", "ann's")
+		user.must(d("count", "c"))
 		w.withoutPrimary()
-		if o := c.outcomeOf(d("buildInfo", 1)); o.Code != 462 {
-			w.Errorf("%+v", o)
+		codes := make(chan int32, strangers)
+		for range strangers {
+			c := w.dial()
+			go func() { codes <- c.outcomeOf(d("buildInfo", 1)).Code }()
 		}
-	})
+		synctest.Wait()
+		if n := w.router.Waiting(); n != 100 || len(codes) != strangers-100 {
+			w.Errorf("%d operations wait, %d were refused", n, len(codes))
+		}
+		user.send(d("count", "c"))
+		synctest.Wait()
+		if n := w.router.Waiting(); n != 101 {
+			w.Errorf("%d operations wait with that of a user", n)
+		}
+		for i := range 3 {
+			w.set.Restart(i)
+		}
+		if reply, err := user.receive(); err != nil || reply.Lookup("ok").AsInt64() != 1 {
+			w.Errorf("the user: %v, %v", reply, err)
+		}
+		all := make(map[int32]int)
+		for range strangers {
+			all[<-codes]++
+		}
+		if all[0] != 100 || all[462] != strangers-100 {
+			w.Errorf("the strangers got the codes %v", all)
+		}
+	}, func(cfg *router.Config) { cfg.MostWaiting = 1 })
 }
