@@ -312,3 +312,95 @@ func TestAUserLogsInWithTheLastPassword(t *testing.T) {
 		}
 	})
 }
+
+// A user who waits for a second connection waits for a turn again, after it had one: otherwise the connections would be closed at each use.
+func TestEachTurnIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, loginPeer(nil), func(cfg *Config) { cfg.MaxPoolSize = 4 })
+		found(t, s, standalone())
+		ann, bob := plainUser(t, "ann"), plainUser(t, "bob")
+		held := checkOutFor(t, s, bob)
+		var uses atomic.Int32
+		var ended atomic.Bool
+		done := make(chan struct{})
+		const others = 5
+		for range others {
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for !ended.Load() {
+					c := checkOutFor(t, s, ann)
+					pause := time.NewTimer(time.Millisecond)
+					<-pause.C
+					uses.Add(1)
+					s.CheckIn(c)
+				}
+			}()
+		}
+		for turn := range 3 {
+			pass(t, 10*time.Millisecond)
+			before := uses.Load()
+			c := checkOutFor(t, s, bob)
+			if n := uses.Load() - before; n < mostPassed {
+				t.Errorf("turn %d came after %d uses of the other user, want at least %d", turn, n, mostPassed)
+			}
+			s.CheckIn(c)
+		}
+		ended.Store(true)
+		for range others {
+			<-done
+		}
+		s.CheckIn(held)
+	})
+}
+
+// While a connection is being closed for a waiter, no other one is.
+func TestOneConnectionOfAUserYieldsForOneWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var closed atomic.Int32
+		release := make(chan struct{})
+		s := bare(t, loginPeer(nil), func(cfg *Config) {
+			cfg.MaxPoolSize, cfg.MaxConnecting = 2, 1
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				if e.Type == event.ConnectionClosed && e.Reason == event.ReasonIdle {
+					closed.Add(1)
+					<-release
+				}
+			}}
+		})
+		found(t, s, standalone())
+		ann, bob := plainUser(t, "ann"), plainUser(t, "bob")
+		first, second := checkOutFor(t, s, ann), checkOutFor(t, s, ann)
+		waits := async(func() *Conn { return checkOutFor(t, s, bob) })
+		unsettled(t, "the checkout", waits)
+		for _, c := range []*Conn{first, second} {
+			go s.CheckIn(c)
+			synctest.Wait()
+		}
+		if n := closed.Load(); n != 1 {
+			t.Errorf("%d connections are closed for one waiter", n)
+		}
+		close(release)
+		s.CheckIn(settled(t, "the checkout", waits))
+	})
+}
+
+// A connection that is being made for minPoolSize is of no use to another user, who gets one of its own meanwhile.
+func TestAUserDoesNotWaitForTheConnectionOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, began := make(chan struct{}), make(chan struct{}, 1)
+		s := bare(t, loginPeer(func(q *question) {
+			if strings.Contains(string(q.message), "service") {
+				began <- struct{}{}
+				<-release
+			}
+			loggedIn(q)
+		}), func(cfg *Config) {
+			cfg.MinPoolSize, cfg.Auth = 1, plainUser(t, "service").authenticator.Load()
+		})
+		defer close(release)
+		found(t, s, standalone())
+		s.pool.fill()
+		<-began
+		s.CheckIn(settled(t, "the checkout", async(func() *Conn { return checkOutFor(t, s, plainUser(t, "ann")) })))
+	})
+}
