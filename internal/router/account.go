@@ -27,13 +27,10 @@ type id struct{ db, name string }
 // String returns the name and the database.
 func (i id) String() string { return fmt.Sprintf("%q of %q", i.name, i.db) }
 
-// longestUser is the size in bytes of the longest name of a user. Whoever can reach the router can fill memory with names.
-const longestUser = 1 << 10
-
 // userOf returns the id of a user with a password. It reports whether there may be one of that name: a member may end a connection that
-// brings it another one, and a user of $external has no password.
+// brings it another one, a long one fills memory, and a user of $external has no password.
 func userOf(db, name string) (user id, ok bool) {
-	valid := name != "" && len(name) <= longestUser && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+	valid := name != "" && len(name) <= userfile.LongestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 	return id{db, name}, valid && validDatabase(db) && db != userfile.External
 }
 

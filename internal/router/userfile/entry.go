@@ -42,6 +42,8 @@ func (u *User) parseRest(o object) error {
 	switch _, has := o[credentialsField]; {
 	case u.Name == "":
 		return errors.New("user is empty; it must be a name")
+	case len(u.Name) > LongestName || strings.ContainsRune(u.Name, 0):
+		return fmt.Errorf("user has %d bytes; it must have at most %d, and no zero byte", len(u.Name), LongestName)
 	case u.DB == "":
 		return errors.New("db is empty; it must be a name, or absent for " + defaultDB)
 	case u.DB == External && has:

@@ -19,6 +19,9 @@ const External = "$external"
 
 const defaultDB = "admin"
 
+// LongestName is the size in bytes of the longest name of a user who may log in.
+const LongestName = 1 << 10
+
 // User is one entry. A user of External has an X.509 subject as the name (RFC 2253), and no credentials; any other user has credentials by
 // mechanism. An operator may show or end what belongs to other users.
 type User struct {

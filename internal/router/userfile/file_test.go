@@ -74,6 +74,8 @@ func TestTheErrorOfAFileNamesTheEntryTheFieldAndTheRule(t *testing.T) {
 		{file(changed(`"app"`, `7`)), "users[0]: user must be a text"},
 		{file(changed(`"app"`, `null`)), "users[0]: user must be a text"},
 		{file(changed(`"app"`, `""`)), `users[0]: user "": user is empty`},
+		{file(changed(`"app"`, `"`+strings.Repeat("x", 1025)+`"`)), `user has 1025 bytes; it must have at most 1024, and no zero byte`},
+		{file(changed(`"app"`, `"a\u0000b"`)), `user has 3 bytes; it must have at most 1024, and no zero byte`},
 		{file(changed(`"app"`, `"app", "user": "b"`)), "users[0]: user is there twice"},
 		{file(changed(`"user"`, `"User"`)), `users[0]: there is no field "User"; known are: user, db, operator, credentials`},
 		{file(changed(`"app"`, `"app", "password": "secret"`)), `users[0]: there is no field "password"`},
