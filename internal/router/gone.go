@@ -47,6 +47,9 @@ func (c *client) watchLocked() {
 	if len(room) == 0 || c.watcher.ended != nil {
 		return
 	}
+	if c.limited {
+		_ = c.conn.SetReadDeadline(time.Time{}) // it was that of a message, which has come
+	}
 	ended := make(chan struct{})
 	c.watcher.ended = ended
 	go func() {

@@ -67,8 +67,8 @@ func (c *client) hello(q *command) error {
 
 // awaited returns how long a hello waits for a change, 0 if it is answered at once.
 func (c *client) awaited(q *command) time.Duration {
-	version, limit := field(q.Body, "topologyVersion"), field(q.Body, "maxAwaitTimeMS")
-	ms, ok := limit.Int64()
+	version, asked := field(q.Body, "topologyVersion"), field(q.Body, "maxAwaitTimeMS")
+	ms, ok := asked.Int64()
 	if version.Document() == nil || !ok || ms <= 0 || q.silent() {
 		return 0
 	}
@@ -77,7 +77,11 @@ func (c *client) awaited(q *command) time.Duration {
 	if process.Type != bson.TypeObjectID || bson.ObjectID(process.Value) != c.router.process || n != c.router.version() {
 		return 0
 	}
-	return time.Duration(min(ms, math.MaxInt32)) * time.Millisecond
+	limit := int64(math.MaxInt32)
+	if c.isStranger() {
+		limit = strangerSilence.Milliseconds()
+	}
+	return time.Duration(min(ms, limit)) * time.Millisecond
 }
 
 func (c *client) awaitChange(limit time.Duration) {

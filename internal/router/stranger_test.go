@@ -55,11 +55,28 @@ func TestAStrangerMayNotBeSilentForEver(t *testing.T) {
 		if n := w.router.Clients(); n != 3 {
 			w.Errorf("%d clients are connected, want a monitor, one with a stream of hellos, and one that has logged in", n)
 		}
+		_ = streamed.conn.Close()
+		synctest.Wait()
+		if n := w.router.Clients(); n != 2 {
+			w.Errorf("%d clients are connected after the one with a stream has left", n)
+		}
 		user.must(d("find", "c"))
 	})
 	inWorld(t, func(w *world) {
 		if !stays(w, w.dial(), 11*time.Minute) {
 			w.Error("a client that need not log in is disconnected")
+		}
+	})
+}
+
+// A hello of a stranger does not wait for longer than that, whatever it asks for.
+func TestTheHelloOfAStrangerIsAnsweredInTime(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		c := w.dial()
+		began := time.Now()
+		awaitedHello(0)(w, c) // for a day
+		if _, err := c.receive(); err != nil || time.Since(began) > 11*time.Minute {
+			w.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
 }
