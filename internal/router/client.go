@@ -128,7 +128,11 @@ func (c *client) forward(q *command, preference *readpref.ReadPref) error {
 	f := newForwarded(c, q)
 	defer f.recycle()
 	c.describe(f, preference)
-	if err := c.run(f); err != nil {
+	err := c.run(f)
+	if err != nil && f.movesTransaction(err) {
+		err = c.run(f)
+	}
+	if err != nil {
 		return f.fail(err)
 	}
 	return f.sendReply()

@@ -1,4 +1,4 @@
-// Package router is a server that any MongoDB driver takes for a mongos, in front of one replica set, or a standalone.
+// Package router is a server that any MongoDB driver takes for a mongos, in front of one replica set, a standalone, or several mongos.
 //
 // # The life of one command
 //
@@ -21,12 +21,12 @@
 // # What is kept
 //
 // A client has the member to which its reads are pinned (a request of the read preferences document of 2014). The router has the member
-// of each open cursor (cursors.go). Both are only a cache: an unknown cursor is looked for at each member. Nothing holds a connection to a
+// of each open cursor (cursors.go), and the mongos of each transaction, if there are several (transactions.go). All are only a cache: an unknown cursor is looked for at each member. Nothing holds a connection to a
 // member between two messages.
 //
 // # Files
 //
 // Begin with router.go and client.go. Then reader.go, parser.go, command.go, database.go, route.go, preference.go, operation.go, forward.go, failure.go,
-// statechange.go, refusal.go, stranger.go, login.go, hellologin.go, certificate.go, account.go, passthrough.go, usersinfo.go, fileusers.go, kinds.go, marks.go, waiting.go, awaiting.go, gone.go, stall.go, memory.go, unread.go, cursors.go, search.go, local.go, hello.go, api.go, quiesce.go, departure.go, config.go. The messages of drivers of 2014:
+// statechange.go, refusal.go, stranger.go, login.go, hellologin.go, certificate.go, account.go, passthrough.go, usersinfo.go, fileusers.go, kinds.go, marks.go, waiting.go, awaiting.go, gone.go, stall.go, memory.go, unread.go, recent.go, cursors.go, transactions.go, search.go, local.go, hello.go, api.go, quiesce.go, departure.go, config.go. The messages of drivers of 2014:
 // oldmessage.go, oldfind.go, oldreply.go, oldcursors.go. What operators see is in ready.go and trace.go; secure.go has the TLS of clients.
 package router

@@ -26,10 +26,16 @@ func (f *forwarded) fail(err error) error {
 	if errors.Is(chosen(err), errInReply) {
 		return f.failWrite(retried)
 	}
-	if e, ok := chosen(err).(official.CommandError); ok && e.Raw != nil && !f.undecided(e.Code, history) { //nolint:errorlint // it is not wrapped here
+	if e, ok := answered(err); ok && !f.undecided(e.Code, history) {
 		return f.client.answer(f.command, f.translated(e.Raw, err, retried))
 	}
 	return f.client.refuse(f.command, f.withoutReply(err, history, retried))
+}
+
+// answered returns the error that a member has replied to the attempt that counts.
+func answered(err error) (official.CommandError, bool) {
+	e, ok := chosen(err).(official.CommandError) //nolint:errorlint // it is not wrapped here
+	return e, ok && e.Raw != nil
 }
 
 // undecided reports whether a member's reply to the last attempt of a write leaves open what an attempt before it did: the member refused to

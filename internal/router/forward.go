@@ -31,11 +31,12 @@ type forwarded struct {
 	kept       reservation                      // of the reply
 	pin        operation.Pin
 
-	reply  *[]byte // the whole message, header included, unless it is large
-	large  []byte  // the memory of a large reply
-	body   []byte  // of a large reply
-	cursor int64
-	stream bool // the cursor is that of a change stream
+	reply   *[]byte // the whole message, header included, unless it is large
+	large   []byte  // the memory of a large reply
+	body    []byte  // of a large reply
+	session session // of a transaction, if its mongos matters
+	cursor  int64
+	stream  bool // the cursor is that of a change stream
 
 	namespace string // of the cursor, if the client sends old messages
 }
@@ -199,14 +200,15 @@ func (f *forwarded) sendReply() error {
 
 // noteCursor remembers the member of a cursor that is open, and forgets one that has ended.
 func (f *forwarded) noteCursor() {
+	f.noteTransaction()
 	cursors := &f.client.router.cursors
 	switch {
 	case f.command.Name == "getMore" && f.cursor == 0:
 		f.client.departure.closed(f.command.cursor)
-		cursors.closed(f.command.cursor)
+		cursors.drop(f.command.cursor)
 	case f.cursor != 0 && f.pin.Server() != nil:
 		f.client.departure.opened(f.cursor)
-		cursors.opened(f.cursor, f.place(f.pin.Server().Address()))
+		cursors.put(f.cursor, f.place(f.pin.Server().Address()), f.began)
 		if f.namespace != "" {
 			cursors.openedOld(f.cursor, f.namespace, f.documents())
 		}
@@ -217,7 +219,7 @@ func (f *forwarded) noteCursor() {
 
 // place describes the cursor of the reply, which a member has.
 func (f *forwarded) place(address string) place {
-	p := place{address: address, used: f.began, stream: f.stream, awaits: f.stream || opensAwaiting(f.command)}
+	p := place{address: address, stream: f.stream, awaits: f.stream || opensAwaiting(f.command)}
 	if a := f.client.account; a != nil && a.user == nil {
 		p.owner = a.id
 	}
@@ -252,6 +254,7 @@ func (f *forwarded) size() int { return int(f.command.Header.Length) }
 func (f *forwarded) stopWaiting() {
 	if f.entered {
 		f.client.places().leave(f.size())
+		f.entered = false
 	}
 	f.client.endWatch()
 }

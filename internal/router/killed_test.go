@@ -31,7 +31,7 @@ func TestRepliesToKillCursorsAreMerged(t *testing.T) {
 
 // One member is asked alone only if it has all cursors.
 func TestTheMemberOfAllCursors(t *testing.T) {
-	r := &Router{cursors: cursors{places: map[int64]place{1: {address: "a"}, 2: {address: "a"}, 3: {address: "b"}}}}
+	r := routerWith(map[int64]place{1: {address: "a"}, 2: {address: "a"}, 3: {address: "b"}})
 	for _, c := range []struct {
 		ids    []int64
 		member string

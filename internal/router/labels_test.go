@@ -43,7 +43,7 @@ func TestLabels(t *testing.T) {
 		if c.change != nil {
 			c.change(q)
 		}
-		r := &Router{cursors: cursors{places: map[int64]place{5: {stream: true}, 6: {}}}}
+		r := routerWith(map[int64]place{5: {stream: true}, 6: {}})
 		f := &forwarded{client: &client{router: r}, command: q}
 		if got := f.labels(c.code, c.retried); !slices.Equal(got, c.expected) {
 			t.Errorf("%s: %v, want %v", name, got, c.expected)

@@ -66,7 +66,7 @@ func (c *cursors) isOfAnother(user id, cursors ...int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(cursors, func(cursor int64) bool {
-		p, known := c.places[cursor]
-		return known && p.owner != user
+		p, known := c.values[cursor]
+		return known && p.value.owner != user
 	})
 }

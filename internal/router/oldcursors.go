@@ -14,9 +14,9 @@ const unknownNamespace = "admin.$cmd.aggregate"
 func (c *cursors) openedOld(id int64, namespace string, returned int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p, ok := c.places[id]; ok {
-		p.old = &oldCursor{namespace: namespace, returned: returned}
-		c.places[id] = p
+	if v, ok := c.values[id]; ok {
+		v.value.old = &oldCursor{namespace: namespace, returned: returned}
+		c.values[id] = v
 	}
 }
 
@@ -24,7 +24,7 @@ func (c *cursors) openedOld(id int64, namespace string, returned int32) {
 func (c *cursors) returned(id int64) int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o := c.places[id].old; o != nil {
+	if o := c.values[id].value.old; o != nil {
 		return o.returned
 	}
 	return 0
@@ -44,7 +44,7 @@ func (c *cursors) byNamespace(ids []int64) []cursorGroup {
 	index := make(map[string]int)
 	for _, id := range ids {
 		namespace := unknownNamespace
-		if o := c.places[id].old; o != nil {
+		if o := c.values[id].value.old; o != nil {
 			namespace = o.namespace
 		}
 		i, known := index[namespace]

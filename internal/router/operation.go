@@ -63,6 +63,9 @@ func (c *client) place(f *forwarded, route route, preference *readpref.ReadPref)
 	case route == readsAnywhere && c.reads != nil:
 		c.reads.Unpin() // a read of the primary has another preference; it waits as without a request
 	}
+	if f.command.transaction {
+		c.placeTransaction(f)
+	}
 	op.Pin = &f.pin
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -15,6 +16,11 @@ import (
 // How a command may be repeated, before a member is selected.
 func TestWhatMayBeRepeated(t *testing.T) {
 	numbered := bson.E{Key: "txnNumber", Value: int64(1)}
+	r, err := New(Config{Upstream: options.Client().ApplyURI("mongodb://127.0.0.1:1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
 	for name, c := range map[string]struct {
 		command     bson.D
 		flags       wire.MsgFlags
@@ -41,7 +47,7 @@ func TestWhatMayBeRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client := &client{router: new(Router)}
+		client := &client{router: r}
 		f := newForwarded(client, q)
 		client.describe(f, nil)
 		if op := &f.op; op.Kind != c.kind || op.Idempotency != c.idempotency || op.Retryable != c.retryable || op.Several != c.several {

@@ -21,24 +21,25 @@ import (
 
 // Router serves clients. It is safe for concurrent use.
 type Router struct {
-	cfg       Config
-	window    topology.Selection // the latency window and the heartbeat of all selections
-	upstream  *mongo.Client
-	runner    *operation.Runner
-	cursors   cursors
-	waiting   waiting
-	strangers waiting // their operations that wait
-	awaiting  *awaiting
-	memory    memory
-	process   bson.ObjectID // of the topologyVersion in hello
-	quiesce   quiesce
-	accounts  accounts // nil: clients do not log in
-	kinds     kinds
-	ids       atomic.Int32          // requestIDs of replies
-	looks     atomic.Int64          // at the clients, for those that have left or stalled
-	wire      atomic.Int32          // the last maxWireVersion that a hello had
-	departing atomic.Bool           // load-balanced connections end when they may
-	sessions  atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
+	cfg          Config
+	window       topology.Selection // the latency window and the heartbeat of all selections
+	upstream     *mongo.Client
+	runner       *operation.Runner
+	cursors      cursors
+	transactions transactions
+	waiting      waiting
+	strangers    waiting // their operations that wait
+	awaiting     *awaiting
+	memory       memory
+	process      bson.ObjectID // of the topologyVersion in hello
+	quiesce      quiesce
+	accounts     accounts // nil: clients do not log in
+	kinds        kinds
+	ids          atomic.Int32          // requestIDs of replies
+	looks        atomic.Int64          // at the clients, for those that have left or stalled
+	wire         atomic.Int32          // the last maxWireVersion that a hello had
+	departing    atomic.Bool           // load-balanced connections end when they may
+	sessions     atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call
 	end context.CancelFunc
@@ -75,7 +76,8 @@ func New(cfg Config) (*Router, error) {
 	}
 	r.awaiting = newAwaiting(valueOr(o.MaxPoolSize, defaultMaxPool))
 	r.memory = newMemory(cfg.MemoryBytes, valueOr(o.MaxPoolSize, defaultMaxPool), cfg.Window)
-	r.cursors.places = make(map[int64]place)
+	r.cursors.most, r.cursors.life = mostCursors, cursorLife
+	r.transactions.most, r.transactions.life = mostTransactions, transactionLife
 	r.waiting.most, r.waiting.mostBytes = cfg.MostWaiting, cfg.WaitingBytes
 	r.strangers.most, r.strangers.mostBytes = mostStrangersWait, mostStrangersWait*maxBeforeLogin
 	r.accounts = cfg.accounts(r)

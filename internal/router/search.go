@@ -24,7 +24,7 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 		err := c.at(ctx, s, f)
 		if isNotFound(err) {
 			c.departure.closed(id)
-			c.router.cursors.closed(id)
+			c.router.cursors.drop(id)
 		}
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *client) search(ctx context.Context, f *forwarded) error {
 	for _, s := range members {
 		switch err := c.at(ctx, s, f); {
 		case err == nil:
-			c.router.cursors.opened(id, f.place(s.Address()))
+			c.router.cursors.put(id, f.place(s.Address()), f.began)
 			return nil
 		case isNotFound(err):
 			missing = err
@@ -159,7 +159,7 @@ func (c *client) killCursors(ctx context.Context, f *forwarded) error {
 func (c *client) forget(ids []int64) {
 	c.departure.closed(ids...)
 	for _, id := range ids {
-		c.router.cursors.closed(id)
+		c.router.cursors.drop(id)
 	}
 }
 
