@@ -3,6 +3,7 @@ package mongo
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,11 @@ type scope struct {
 
 func init() {
 	unwrap.Runner = func(client any) *operation.Runner { return client.(*Client).runner }
-	unwrap.Connect = func(config any, o *options.ClientOptions) (any, error) { return config.(Config).connect(o) }
+	unwrap.Connect = func(config any, o *options.ClientOptions, socket func(net.Conn) net.Conn) (any, error) {
+		cfg := config.(Config)
+		cfg.socket = socket
+		return cfg.connect(o)
+	}
 }
 
 const defaultHeartbeat = 10 * time.Second

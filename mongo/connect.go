@@ -61,7 +61,7 @@ func connect(cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, er
 	applyLegacyReads(o, log)
 	legacy := legacyTimeoutsOf(o, cfg)
 	clusterCfg := clusterConfig(o, login)
-	clusterCfg.SRV, clusterCfg.Log, clusterCfg.Tracer = srv.polling(cfg), log, cfg.Tracer
+	clusterCfg.SRV, clusterCfg.Log, clusterCfg.Tracer, clusterCfg.Socket = srv.polling(cfg), log, cfg.Tracer, cfg.socket
 	clusterCfg.SocketTimeout, clusterCfg.WaitQueueTimeout = legacy.socket, legacy.waitQueue
 	c, err := cluster.New(clusterCfg)
 	if err != nil {

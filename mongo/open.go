@@ -44,6 +44,8 @@ type Config struct {
 	Tracer *telemetry.Tracer
 	// Observer receives the events of the retries of all operations. Nil means none.
 	Observer retry.Observer
+
+	socket func(net.Conn) net.Conn // see package unwrap
 }
 
 // Resolver looks up DNS records. It must be safe for concurrent use. A *net.Resolver is one.

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/base/pause"
+	"github.com/holdfast-db/holdfast/internal/base/rawsocket"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -62,7 +63,7 @@ func New(cfg Config) (*Router, error) {
 		return nil, err
 	}
 	o := cfg.upstream()
-	opened, err := unwrap.Connect(mongo.Config{Tracer: cfg.Tracer}, o)
+	opened, err := unwrap.Connect(mongo.Config{Tracer: cfg.Tracer}, o, rawsocket.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (r *Router) Serve(l net.Listener) error {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			r.begin(conn)
+			r.begin(rawsocket.Of(conn))
 		case r.ctx.Err() != nil:
 			return ErrClosed
 		case temporary(err):

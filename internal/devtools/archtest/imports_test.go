@@ -25,7 +25,7 @@ var levels = []level{
 
 	{"what several layers stand on", []string{
 		"internal/base/filelock", "internal/base/openloop", "internal/base/panicked", "internal/base/pause", "internal/base/peek",
-		"internal/base/scramclient", "internal/base/shortanswer", "internal/base/sizedread", "internal/base/threadtime",
+		"internal/base/rawsocket", "internal/base/scramclient", "internal/base/shortanswer", "internal/base/sizedread", "internal/base/threadtime",
 		"internal/explore",
 	}},
 	{"what several layers stand on", []string{"internal/base/memnet"}},

@@ -30,7 +30,9 @@ type Dialer interface {
 // Config is the configuration of a Cluster. A zero duration or size means the default in its comment.
 type Config struct {
 	Topology topology.Config
-	Dialer   Dialer      // default: TCP with keepalive and TCP_USER_TIMEOUT
+	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
+	// Socket returns what reads and writes a connection that the Dialer made; nil: it does so itself.
+	Socket   func(net.Conn) net.Conn
 	Proxy    *Proxy      // that the Dialer reaches, and the servers behind it; nil: none
 	TLS      *tls.Config // nil: without TLS. An empty ServerName means the host of the address.
 	Leniency Leniency    // checks of TLS that are left out

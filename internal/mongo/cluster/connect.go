@@ -34,6 +34,9 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	limited, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	nc, err := dial(limited, cfg.Dialer, s.address)
+	if err == nil && cfg.Socket != nil {
+		nc = cfg.Socket(nc)
+	}
 	if err == nil && cfg.TLS != nil {
 		nc, err = secured(limited, nc, tlsFor(limited, s.address, cfg.TLS, cfg.Leniency, cfg.Revocation))
 	}
