@@ -31,6 +31,7 @@ type Conn struct {
 	generation  uint64
 	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
+	both        writeAwaiter // nc, if it is one
 	in          messageBuffer
 	compression compression
 	share       *share      // in the pool that has it; nil if none has
@@ -80,6 +81,7 @@ func (c *Conn) ServiceID() *bson.ObjectID {
 
 func newConn(nc net.Conn, id int64, address string) *Conn {
 	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id), aborted: make(chan struct{}, 1)}
+	c.both, _ = nc.(writeAwaiter)
 	c.abort = func() {
 		c.wake()
 		c.aborted <- struct{}{}
@@ -100,7 +102,7 @@ func (c *Conn) Name() string { return c.name }
 func (c *Conn) Send(ctx context.Context, message []byte) error {
 	w := c.watch(ctx)
 	defer w.abandon()
-	err := c.write(&w, message)
+	err := c.write(&w, message, false)
 	return c.done(&w, err)
 }
 
@@ -110,7 +112,7 @@ func (c *Conn) Send(ctx context.Context, message []byte) error {
 func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) ([]byte, error) {
 	w := c.watch(ctx)
 	defer w.abandon()
-	err := c.write(&w, message)
+	err := c.write(&w, message, true)
 	var reply []byte
 	if err == nil {
 		c.owed = requestID
@@ -169,14 +171,24 @@ func (c *Conn) address() string {
 	return c.name
 }
 
-func (c *Conn) write(w *watch, message []byte) error {
+// writeAwaiter is a connection that writes and waits for the reply with fewer system calls. It needs a deadline.
+type writeAwaiter interface {
+	WriteAndAwait(b []byte) (int, error)
+}
+
+func (c *Conn) write(w *watch, message []byte, awaits bool) error {
 	message, err := c.compression.compress(message)
 	if err != nil {
 		return c.ioError(retry.StageBeforeSending, err)
 	}
 	sent := 0
 	for {
-		n, err := c.nc.Write(message[sent:])
+		var n int
+		if awaits && w.lazy && c.both != nil {
+			n, err = c.both.WriteAndAwait(message[sent:])
+		} else {
+			n, err = c.nc.Write(message[sent:])
+		}
 		sent += n
 		switch {
 		case err == nil:
