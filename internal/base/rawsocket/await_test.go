@@ -3,8 +3,10 @@
 package rawsocket
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
@@ -39,7 +41,7 @@ func TestWriteAndAwaitAtAHalfClosedConnection(t *testing.T) {
 	here, there := pair(t)
 	there.(*net.TCPConn).CloseWrite()
 	buf := make([]byte, 10)
-	if _, err := here.Read(buf); err != io.EOF {
+	if _, err := here.Read(buf); !errors.Is(err, io.EOF) {
 		t.Fatalf("the error is %v, want the end", err)
 	}
 	here.SetDeadline(time.Now().Add(20 * time.Millisecond))
@@ -50,7 +52,7 @@ func TestWriteAndAwaitAtAHalfClosedConnection(t *testing.T) {
 		t.Fatalf("%d bytes came: %v", n, err)
 	}
 	here.SetDeadline(time.Time{})
-	if _, err := here.Read(buf); err != io.EOF {
+	if _, err := here.Read(buf); !errors.Is(err, io.EOF) {
 		t.Errorf("the error is %v, want the end", err)
 	}
 }
@@ -64,7 +66,7 @@ func TestWriteAndAwaitWithoutRoom(t *testing.T) {
 	for {
 		n, err := here.Write(make([]byte, size))
 		if full += n; err != nil {
-			if !err.(net.Error).Timeout() {
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Fatal(err)
 			}
 			break
@@ -87,7 +89,7 @@ func TestWriteAndAwaitWithoutRoom(t *testing.T) {
 func TestAWriteAfterTheDeadlineWritesNothing(t *testing.T) {
 	here, there := pair(t)
 	here.SetDeadline(time.Unix(1, 0))
-	if n, err := here.(*conn).WriteAndAwait([]byte("bytes")); n != 0 || !err.(net.Error).Timeout() {
+	if n, err := here.(*conn).WriteAndAwait([]byte("bytes")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%d bytes were written: %v", n, err)
 	}
 	here.Close()

@@ -117,7 +117,7 @@ func (c *call) read(fd uintptr) bool {
 	if errno == syscall.EAGAIN {
 		return false
 	}
-	c.n, c.errno = n, errno
+	c.n, c.errno = max(0, n), errno
 	return true
 }
 
@@ -125,10 +125,11 @@ func (c *call) read(fd uintptr) bool {
 func (c *call) write(fd uintptr) bool {
 	for c.n < len(c.bytes) {
 		n, errno := system(syscall.SYS_WRITE, fd, c.bytes[c.n:])
-		if errno == syscall.EAGAIN {
+		switch {
+		case errno == syscall.EAGAIN:
 			return false
-		}
-		if c.errno = errno; errno != 0 {
+		case errno != 0:
+			c.errno = errno
 			return true
 		}
 		c.n += n
@@ -141,16 +142,12 @@ func (c *call) writeOnce(fd uintptr) bool {
 	return c.n == len(c.bytes) || !c.write(fd) || c.errno != 0
 }
 
-// system makes a system call with a socket, which does not block, and bytes.
+// system makes a system call with a socket, which does not block, and bytes. The number is -1 if there is an error.
 func system(number, fd uintptr, b []byte) (n int, errno syscall.Errno) {
 	for {
 		done, _, errno := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
-		switch errno {
-		case 0:
-			return int(done), 0
-		case syscall.EINTR:
-		default:
-			return 0, errno
+		if errno != syscall.EINTR {
+			return int(done), errno
 		}
 	}
 }

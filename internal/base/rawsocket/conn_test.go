@@ -55,7 +55,7 @@ func TestAllBytesArrive(t *testing.T) {
 			for buf := make([]byte, piece); ; {
 				n, err := peer.Read(buf)
 				got.Write(buf[:n])
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {
