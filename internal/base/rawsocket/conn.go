@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux && (amd64 || arm64) && !race
 
 package rawsocket
 
@@ -113,7 +113,7 @@ func (c *call) run(p []byte) (int, error) {
 
 // read reports whether there were bytes, the end or an error. If not, the socket is awaited.
 func (c *call) read(fd uintptr) bool {
-	n, errno := system(syscall.SYS_READ, fd, c.bytes)
+	n, errno := system(syscall.SYS_RECVFROM, fd, c.bytes)
 	if errno == syscall.EAGAIN {
 		return false
 	}
@@ -124,7 +124,7 @@ func (c *call) read(fd uintptr) bool {
 // write reports whether all bytes were written, or there was an error.
 func (c *call) write(fd uintptr) bool {
 	for c.n < len(c.bytes) {
-		n, errno := system(syscall.SYS_WRITE, fd, c.bytes[c.n:])
+		n, errno := system(syscall.SYS_SENDTO, fd, c.bytes[c.n:])
 		switch {
 		case errno == syscall.EAGAIN:
 			return false
@@ -142,10 +142,11 @@ func (c *call) writeOnce(fd uintptr) bool {
 	return c.n == len(c.bytes) || !c.write(fd) || c.errno != 0
 }
 
-// system makes a system call with a socket, which does not block, and bytes. The number is -1 if there is an error.
+// system makes a system call with a socket, which does not block, and bytes. Those of sockets are somewhat faster than read and write. The number is
+// -1 if there is an error.
 func system(number, fd uintptr, b []byte) (n int, errno syscall.Errno) {
 	for {
-		done, _, errno := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		done, _, errno := syscall.RawSyscall6(number, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 		if errno != syscall.EINTR {
 			return int(done), errno
 		}
