@@ -9,6 +9,7 @@ const BatchSize = 1000
 const (
 	FlatBatch   = "flat"   // of documents as Stored returns
 	NestedBatch = "nested" // of orders, some 490 bytes each
+	LargeBatch  = "large"  // of one document, about as large as one can be
 )
 
 // Imports is the collection in which every insert inserts a whole batch.
@@ -21,6 +22,8 @@ func batchReply(collection string) []byte {
 		return cursorReply(collection, BatchSize, Stored())
 	case NestedBatch:
 		return cursorReply(collection, BatchSize, Order())
+	case LargeBatch:
+		return cursorReply(collection, 1, largeDocument())
 	default:
 		return nil
 	}
@@ -66,6 +69,11 @@ func Order() []byte {
 		b = wire.AppendDouble(b, "total", 1914.5)
 		return wire.AppendInt32(b, "priority", 2)
 	})
+}
+
+// largeDocument returns a document of somewhat less than 16 MiB.
+func largeDocument() []byte {
+	return document(func(b []byte) []byte { return wire.AppendBinary(b, "bytes", 0, make([]byte, 16<<20-100)) })
 }
 
 func appendAddress(b []byte, key, street string) []byte {

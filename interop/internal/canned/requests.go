@@ -45,6 +45,11 @@ func FindRequest() []byte {
 	}))
 }
 
+// BatchRequest returns the bytes of a find for the batch of a collection.
+func BatchRequest(collection string) []byte {
+	return message(document(func(b []byte) []byte { return appendSession(wire.AppendString(b, "find", collection)) }))
+}
+
 // PingRequest returns the bytes of the ping that a driver sends.
 func PingRequest() []byte {
 	return message(document(func(b []byte) []byte { return appendSession(wire.AppendInt32(b, "ping", 1)) }))

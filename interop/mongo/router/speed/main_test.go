@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/cli/prometheustext"
 	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/interop/internal/canned"
 	"github.com/holdfast-db/holdfast/interop/internal/serverprocess"
@@ -26,8 +27,14 @@ func TestMain(m *testing.M) {
 		err = canned.Serve(os.Stdin, os.Stdout)
 	case "floor":
 		err = front(newFloor(os.Args[1]))
+	case "copy":
+		err = front(copier(os.Args[1]))
 	case "router":
-		err = serveRouter(os.Args[1])
+		err = serveRouter(router.Config{Upstream: upstream(os.Args[1])})
+	case "router with metrics":
+		err = serveRouter(router.Config{Upstream: upstream(os.Args[1]), Tracer: prometheustext.New().Tracer()})
+	case "router with TLS and users":
+		err = serveRouter(secured(router.Config{Upstream: upstream(os.Args[1])}))
 	default:
 		os.Exit(m.Run())
 	}
@@ -37,8 +44,12 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func serveRouter(upstream string) error {
-	r, err := router.New(router.Config{Upstream: options.Client().ApplyURI("mongodb://" + upstream + "/?replicaSet=canned")})
+func upstream(address string) *options.ClientOptions {
+	return options.Client().ApplyURI("mongodb://" + address + "/?replicaSet=canned")
+}
+
+func serveRouter(cfg router.Config) error {
+	r, err := router.New(cfg)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,14 @@ const (
 	alone      = 3_000  // of a sample of one
 )
 
+// inFull returns how often something is done: once where nothing is measured.
+func inFull(n int) int {
+	if testing.Short() {
+		return 1
+	}
+	return n
+}
+
 // subject is one of the two programs that are compared.
 type subject struct {
 	process *serverprocess.Process
@@ -32,21 +40,21 @@ func start(t *testing.T, name, upstream string) *subject {
 	t.Helper()
 	s := &subject{process: serverprocess.Start(t, name, role+"="+name, upstream)}
 	s.address = s.process.Line(t)
-	s.connect(t, many)
+	for range many {
+		s.conns = append(s.conns, s.dial(t))
+	}
 	return s
 }
 
-// connect adds connections.
-func (s *subject) connect(t *testing.T, n int) {
+// dial makes a connection.
+func (s *subject) dial(t *testing.T) net.Conn {
 	t.Helper()
-	for range n {
-		c, err := net.Dial("tcp", s.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		s.conns = append(s.conns, c)
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // cpu returns the CPU time that the program has taken.
@@ -114,17 +122,14 @@ func finds(t *testing.T, c net.Conn, n int) []time.Duration {
 }
 
 func TestFigureOfTheSpeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures")
-	}
 	upstream := startCanned(t).Plain
 	floor, router := start(t, "floor", upstream), start(t, "router", upstream)
 	var throughput, cpu, latency []float64
-	for range rounds {
-		f, r := floor.measure(t, many, operations), router.measure(t, many, operations)
+	for range inFull(rounds) {
+		f, r := floor.measure(t, many, inFull(operations/many)*many), router.measure(t, many, inFull(operations/many)*many)
 		throughput = append(throughput, float64(f.wall)/float64(r.wall))
 		cpu = append(cpu, float64(r.cpu)/float64(f.cpu))
-		f, r = floor.measure(t, 1, alone), router.measure(t, 1, alone)
+		f, r = floor.measure(t, 1, inFull(alone)), router.measure(t, 1, inFull(alone))
 		latency = append(latency, float64(r.median)/float64(f.median))
 		t.Logf("one connection: floor %v, router %v", f, r)
 	}
@@ -136,25 +141,6 @@ func TestFigureOfTheSpeed(t *testing.T) {
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
-}
-
-// An idle client has had a find answered before.
-func TestFigureOfAnIdleClient(t *testing.T) {
-	const idle = 2000
-	router := start(t, "router", startCanned(t).Plain)
-	for _, c := range router.conns {
-		finds(t, c, 1)
-	}
-	before := router.ask(t, "memory")
-	router.connect(t, idle)
-	for _, c := range router.conns[many:] {
-		finds(t, c, 1)
-	}
-	kib := float64(router.ask(t, "memory")-before) / idle / 1024
-	fmt.Printf("figure router-idle-client-kib %.1f\n", kib)
-	if kib > 8 {
-		t.Errorf("an idle client costs %.1f KiB, over 8", kib)
-	}
 }
 
 func TestTheAllocationsOfAForwardedFind(t *testing.T) {
