@@ -41,6 +41,10 @@ type Tracer struct {
 
 	// Pool is told of the life of connection pools and of their connections, checkouts included.
 	Pool func(ctx context.Context, e *PoolEvent)
+
+	// KeepsNothing says that no function keeps a pointer or a context that it is given: an Operation until OperationEnded has returned, all else
+	// until the function itself has. Then a client may use their memory again, which costs it less.
+	KeepsNothing bool
 }
 
 // Join returns a tracer that calls all the others, in their order. Nil ones are left out. It returns nil if there is none.
@@ -70,6 +74,7 @@ func Join(tracers ...*Tracer) *Tracer {
 			TransactionBegan: began(joined.TransactionBegan, t.TransactionBegan),
 			TransactionEnded: ended(joined.TransactionEnded, t.TransactionEnded),
 			Pool:             happened(joined.Pool, t.Pool),
+			KeepsNothing:     joined.KeepsNothing && t.KeepsNothing,
 		}
 	}
 	return &joined

@@ -10,10 +10,22 @@ import (
 
 type key string
 
+// functions returns the indexes of the fields of a tracer that are functions.
+func functions() []int {
+	var all []int
+	of := reflect.TypeFor[Tracer]()
+	for i := range of.NumField() {
+		if of.Field(i).Type.Kind() == reflect.Func {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
 // noting returns a tracer with all functions, each of which notes its call and what the context has.
 func noting(name string, calls *[]string) *Tracer {
 	t := reflect.ValueOf(new(Tracer)).Elem()
-	for i := range t.NumField() {
+	for _, i := range functions() {
 		function, what := t.Field(i), t.Type().Field(i).Name
 		function.Set(reflect.MakeFunc(function.Type(), func(args []reflect.Value) []reflect.Value {
 			before := ""
@@ -50,7 +62,7 @@ func call(function reflect.Value) context.Context {
 func TestJoinedTracersAreAllCalledInTheirOrder(t *testing.T) {
 	var calls []string
 	joined := reflect.ValueOf(Join(nil, noting("a", &calls), &Tracer{}, noting("b", &calls), nil)).Elem()
-	for i := range joined.NumField() {
+	for _, i := range functions() {
 		name := joined.Type().Field(i).Name
 		calls = nil
 		ctx := call(joined.Field(i))
@@ -80,12 +92,12 @@ func TestAJoinedTracerMayReturnNoContext(t *testing.T) {
 func TestTheOtherTracersHearOfTheEndIfOnePanics(t *testing.T) {
 	var calls []string
 	first := reflect.ValueOf(noting("a", &calls)).Elem()
-	for i := range first.NumField() {
+	for _, i := range functions() {
 		function := first.Field(i)
 		function.Set(reflect.MakeFunc(function.Type(), func([]reflect.Value) []reflect.Value { panic("first") }))
 	}
 	joined := reflect.ValueOf(Join(first.Addr().Interface().(*Tracer), noting("b", &calls))).Elem()
-	for i := range joined.NumField() {
+	for _, i := range functions() {
 		name := joined.Type().Field(i).Name
 		calls = nil
 		func() {
@@ -119,5 +131,19 @@ func TestJoinKeepsItsArguments(t *testing.T) {
 	Join(list...)
 	if list[0] != nil || list[1] == nil || list[2] == nil {
 		t.Error("the list was changed")
+	}
+}
+
+func TestJoinedTracersKeepSomethingIfOneDoes(t *testing.T) {
+	keeps, not := &Tracer{}, &Tracer{KeepsNothing: true}
+	for _, c := range []struct {
+		of   []*Tracer
+		want bool
+	}{
+		{[]*Tracer{not}, true}, {[]*Tracer{not, nil, not}, true}, {[]*Tracer{not, keeps}, false}, {[]*Tracer{keeps, not, not}, false},
+	} {
+		if got := Join(c.of...).KeepsNothing; got != c.want {
+			t.Errorf("KeepsNothing is %v of %d tracers, want %v", got, len(c.of), c.want)
+		}
 	}
 }

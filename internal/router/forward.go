@@ -20,6 +20,7 @@ type forwarded struct {
 	command *command
 	began   time.Time
 	op      operation.Operation
+	traced  operation.Traced // of op, if no tracer keeps it
 
 	ownSession bool                             // the session and the number of the write are the router's
 	obeys      bool                             // the read preference goes with the command as it came

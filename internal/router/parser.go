@@ -10,6 +10,8 @@ import (
 type parser struct {
 	command  command // the last one
 	database string  // of the last one
+
+	collection string // of the last one that a tracer was told of
 }
 
 // parse reads a message. The command is valid until the next one is read.
@@ -51,8 +53,11 @@ func (p *parser) readElements() error {
 	return it.Err
 }
 
-// sameDatabase returns a text as a string: that of the last command if it is the same.
+// sameDatabase returns a text as a string: that of the last command if it is the same. What is no name is not kept: it may be as large as a message.
 func (p *parser) sameDatabase(text []byte) string {
+	if len(text) > longestName {
+		return string(text)
+	}
 	if p.database != string(text) {
 		p.database = string(text)
 	}

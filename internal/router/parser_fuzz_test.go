@@ -1,6 +1,7 @@
 package router
 
 import (
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -84,4 +85,17 @@ func FuzzWhatAClientSends(f *testing.F) {
 			t.Error(sent.Err)
 		}
 	})
+}
+
+// A client that is idle after a command with a wrong name costs no more than others.
+func TestAParserKeepsNoLongName(t *testing.T) {
+	var p parser
+	for _, name := range []string{"app", strings.Repeat("a", longestName+1)} {
+		if got := p.sameDatabase([]byte(name)); got != name {
+			t.Errorf("the name has %d bytes, want %d", len(got), len(name))
+		}
+		if p.database != "app" {
+			t.Errorf("%d bytes are kept", len(p.database))
+		}
+	}
 }

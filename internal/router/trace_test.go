@@ -32,6 +32,14 @@ func (l *told) tracer() *telemetry.Tracer {
 		OperationEnded: func(_ context.Context, o *telemetry.Operation, err error) {
 			l.add("%s %s.%s %t", o.Name, o.Namespace, o.Collection, err == nil)
 		},
+		AttemptEnded: func(_ context.Context, a *telemetry.Attempt, r *telemetry.Result) {
+			if a.Operation == nil {
+				return
+			}
+			first, _ := bson.Raw(a.Command()).Elements()
+			answered := r.Reply != nil && bson.Raw(r.Reply()).Lookup("ok").AsInt64() == 1
+			l.add("attempt %d at %s: %s, answered %t, %d rows", a.Number, a.Operation.Name, first[0].Key(), answered, r.Rows)
+		},
 		Decided: func(_ context.Context, d *telemetry.Decision) {
 			if d.StopReason == "" {
 				l.add("%s again: %s", d.Operation.Name, d.Stage)
@@ -42,7 +50,15 @@ func (l *told) tracer() *telemetry.Tracer {
 
 // A tracer is told of each operation of a client, with its retries. What the router answers itself is none.
 func TestATracerIsToldOfTheClientsOperations(t *testing.T) {
+	for _, keepsNothing := range []bool{false, true} {
+		t.Run(fmt.Sprintf("KeepsNothing %t", keepsNothing), func(t *testing.T) { testATracer(t, keepsNothing) })
+	}
+}
+
+func testATracer(t *testing.T, keepsNothing bool) {
 	var l told
+	tracer := l.tracer()
+	tracer.KeepsNothing = keepsNothing
 	inWorld(t, func(w *world) {
 		c := w.collection()
 		ping := func() error { return c.Database().RunCommand(w.Context(), d("ping", 1)).Err() }
@@ -62,9 +78,13 @@ func TestATracerIsToldOfTheClientsOperations(t *testing.T) {
 			w.Errorf("%d documents, %v", len(all), err)
 		}
 		_ = c.Database().RunCommand(w.Context(), d(strings.Repeat("x", 1000), 1)).Err()
-	}, func(c *router.Config) { c.Tracer = l.tracer() })
+	}, func(c *router.Config) { c.Tracer = tracer })
 	want := []string{
-		"insert again: in flight", "insert app.c true", "find app.c true", "getMore app.c true", " app. false",
+		"attempt 0 at insert: insert, answered false, -1 rows", "insert again: in flight",
+		"attempt 1 at insert: insert, answered true, -1 rows", "insert app.c true",
+		"attempt 0 at find: find, answered true, 2 rows", "find app.c true",
+		"attempt 0 at getMore: getMore, answered true, 1 rows", "getMore app.c true",
+		"attempt 0 at : " + strings.Repeat("x", 1000) + ", answered false, -1 rows", " app. false",
 	}
 	if got := strings.Join(l.lines, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("told:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))

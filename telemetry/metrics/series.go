@@ -10,36 +10,50 @@ type series struct {
 	definition Definition
 	backend    Backend
 
-	mu   sync.RWMutex
-	made map[values]Record
+	recent recent
+	mu     sync.RWMutex
+	all    map[values]*made
+}
+
+// made is a series.
+type made struct {
+	of     values
+	record Record
 }
 
 // of returns what records the values of a series.
 func (s *series) of(v values) Record {
-	s.mu.RLock()
-	record, ok := s.made[v]
-	s.mu.RUnlock()
-	if ok {
-		return record
+	place := s.recent.place(&v)
+	one := place.Load()
+	if one != nil && one.of == v {
+		return one.record
 	}
-	return s.make(v)
+	s.mu.RLock()
+	one = s.all[v]
+	s.mu.RUnlock()
+	if one == nil {
+		return s.make(v)
+	}
+	place.CompareAndSwap(nil, one)
+	return one.record
 }
 
 func (s *series) make(v values) Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if record, ok := s.made[v]; ok {
-		return record // of another goroutine
+	if one := s.all[v]; one != nil {
+		return one.record // of another goroutine
 	}
 	attributes := make([]string, len(s.definition.Attributes))
 	for i := range attributes {
 		attributes[i] = valid(v[i])
 	}
-	if len(s.made) >= MaxSeries {
+	if len(s.all) >= MaxSeries {
 		return s.overflow(attributes)
 	}
-	s.made[v] = s.backend.Series(s.definition, attributes)
-	return s.made[v]
+	one := &made{v, s.backend.Series(s.definition, attributes)}
+	s.all[v] = one
+	return one.record
 }
 
 func (s *series) overflow(attributes []string) Record {

@@ -34,7 +34,7 @@ func New(b Backend) *Source {
 	s := &Source{series: make([]series, len(definitions)), clients: make(map[*telemetry.Client]bool)}
 	for i, d := range definitions {
 		s.series[i].definition, s.series[i].backend = d, b
-		s.series[i].made = make(map[values]Record)
+		s.series[i].all = make(map[values]*made)
 	}
 	return s
 }
@@ -48,6 +48,7 @@ func (s *Source) Tracer() *telemetry.Tracer {
 		AttemptEnded:   s.attemptEnded,
 		Decided:        s.decided,
 		Pool:           s.pool,
+		KeepsNothing:   true,
 	}
 }
 

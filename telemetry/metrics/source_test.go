@@ -98,3 +98,22 @@ func TestTheNamesOfServers(t *testing.T) {
 		}
 	}
 }
+
+// Far more series than the places of those that are found without a hash.
+func TestEachSeriesGetsItsOwnValues(t *testing.T) {
+	m, _, tracer := newMemory()
+	const times, collections = 3, 100
+	for range times {
+		for i := range collections {
+			ended(tracer, fmt.Sprint("c", i))
+		}
+	}
+	if len(m.values) != collections {
+		t.Errorf("there are %d series", len(m.values))
+	}
+	for name, values := range m.values {
+		if len(values) != times {
+			t.Errorf("%s has %d values", name, len(values))
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (p *pool) awaitOwed(c *Conn) {
 		p.discard(c, event.ReasonError)
 		return
 	}
-	p.makeAvailable(c)
+	p.makeAvailable(c, time.Now())
 }
 
 // owesNoMore notes that the reply was read, or is not awaited any longer.

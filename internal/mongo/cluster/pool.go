@@ -112,27 +112,28 @@ func (p *pool) unready() error {
 
 // checkIn makes a connection available again, or closes it if it cannot be used again.
 func (p *pool) checkIn(c *Conn) {
-	defer p.takeBack(c) // also if a listener panics
+	now := time.Now()
+	defer p.takeBack(c, now) // also if a listener panics
 	if p.observed() {
-		p.tell(telemetry.PoolEvent{Kind: telemetry.CheckedIn, ID: c.id, Took: time.Since(c.checkedOut)})
+		p.tell(telemetry.PoolEvent{Kind: telemetry.CheckedIn, ID: c.id, Took: now.Sub(c.checkedOut)})
 	}
 }
 
-func (p *pool) takeBack(c *Conn) {
+func (p *pool) takeBack(c *Conn, now time.Time) {
 	switch {
 	case !c.sound():
 		p.discard(c, event.ReasonError)
 	case c.owed != 0:
 		p.readOwed(c)
 	default:
-		p.makeAvailable(c)
+		p.makeAvailable(c, now)
 	}
 }
 
-// makeAvailable makes a connection available that was used.
-func (p *pool) makeAvailable(c *Conn) {
+// makeAvailable makes a connection available that was used until now.
+func (p *pool) makeAvailable(c *Conn, now time.Time) {
 	c.dropLargeBuffers()
-	c.lastUsed = time.Now()
+	c.lastUsed = now
 	p.put(c)
 }
 

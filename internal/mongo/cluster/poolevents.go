@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -21,10 +22,21 @@ func (p *pool) emit(ctx context.Context, e telemetry.PoolEvent) {
 	if c.pooled == nil {
 		return
 	}
-	e.System, e.Address = telemetry.MongoDB, p.server.address
 	defer c.listeners.begin().Add(-1)
-	c.pooled(ctx, &e)
+	e.System, e.Address = telemetry.MongoDB, p.server.address
+	if !c.recycles {
+		kept := e
+		c.pooled(ctx, &kept)
+		return
+	}
+	told := toldEvents.Get().(*telemetry.PoolEvent)
+	*told = e
+	c.pooled(ctx, told)
+	toldEvents.Put(told)
 }
+
+// toldEvents recycles the events that nobody keeps.
+var toldEvents = sync.Pool{New: func() any { return new(telemetry.PoolEvent) }}
 
 // poolMonitored returns the tracer that publishes the events of pools (Connection Monitoring and Pooling), nil without a listener.
 func poolMonitored(m *event.PoolMonitor) *telemetry.Tracer {

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,9 +15,29 @@ import (
 
 // attempted is an attempt of which somebody was told: the application's tracer, its command monitor, the log.
 type attempted struct {
-	run  *run
-	ctx  context.Context //nolint:containedctx // the one that a tracer made
-	told telemetry.Attempt
+	run     *run
+	ctx     context.Context //nolint:containedctx // the one that a tracer made
+	told    telemetry.Attempt
+	result  telemetry.Result
+	message []byte
+	body    []byte // of the reply; nil if there is none
+
+	command, reply func() []byte // made once
+}
+
+// attempts recycles those of which nobody keeps anything.
+var attempts = sync.Pool{New: func() any { return newAttempted() }}
+
+func newAttempted() *attempted {
+	a := new(attempted)
+	a.command, a.reply = a.commandShown, a.replyShown
+	return a
+}
+
+// recycle is called when all who were told have returned.
+func (a *attempted) recycle() {
+	*a = attempted{command: a.command, reply: a.reply}
+	attempts.Put(a)
 }
 
 // told tells that a message is about to be sent. If nobody listens, it returns nil and costs nothing.
@@ -24,11 +45,17 @@ func (r *run) told(ctx context.Context, conn *cluster.Conn, message []byte, requ
 	if r.attempts == nil {
 		return nil
 	}
-	a := &attempted{run: r, told: telemetry.Attempt{
+	var a *attempted
+	if r.attempts.KeepsNothing {
+		a = attempts.Get().(*attempted)
+	} else {
+		a = newAttempted()
+	}
+	a.run, a.told = r, telemetry.Attempt{
 		Number: r.number, Name: r.op.Name, Namespace: r.op.Database, Collection: r.op.Collection, Began: time.Now(),
 		Connection: connectionOf(conn), RequestID: int64(requestID), OperationID: r.logID(),
 		Session: r.session.uuid(), TransactionNumber: r.sentNumber(),
-	}}
+	}
 	if r.op.Traced != nil {
 		a.told.Operation = &r.op.Traced.told
 	}
@@ -57,12 +84,14 @@ func (a *attempted) describe(message []byte) {
 	}
 	t.Batch = statements(&m)
 	a.describeFirst(m.Body)
-	t.Command = func() []byte {
-		if t.Sensitive {
-			return emptyDocument()
-		}
-		return shown(message)
+	a.message, t.Command = message, a.command
+}
+
+func (a *attempted) commandShown() []byte {
+	if a.told.Sensitive {
+		return emptyDocument()
 	}
+	return shown(a.message)
 }
 
 // describeFirst adds what the first element of the command says.
@@ -125,8 +154,11 @@ func (a *attempted) ended(err error) {
 	if tell == nil {
 		return
 	}
-	reply := &a.run.reply
-	result := telemetry.Result{Took: time.Since(a.told.Began), Err: err, Rows: -1, Reply: a.reply(reply)}
+	reply, result := &a.run.reply, &a.result
+	*result = telemetry.Result{Took: time.Since(a.told.Began), Err: err, Rows: -1}
+	if a.body = a.replyBody(); a.body != nil {
+		result.Reply = a.reply
+	}
 	switch {
 	case reply.OK: // a success, even with writeErrors
 		result.Err = nil
@@ -143,7 +175,10 @@ func (a *attempted) ended(err error) {
 		}
 	}
 	defer a.run.cfg.Cluster.Listening().Add(-1)
-	tell(a.ctx, &a.told, &result)
+	tell(a.ctx, &a.told, result)
+	if a.run.attempts.KeepsNothing {
+		a.recycle()
+	}
 }
 
 // elements returns the number of elements of an array.
@@ -155,21 +190,19 @@ func elements(array []byte) int {
 	return n
 }
 
-// reply returns what returns the reply as it may be shown, nil if there is none.
-func (a *attempted) reply(reply *Reply) func() []byte {
-	body := reply.Body
+// replyBody returns the reply, nil if there is none.
+func (a *attempted) replyBody() []byte {
 	if a.run.op.unacknowledged() {
-		body = unacknowledgedReply()
+		return unacknowledgedReply()
 	}
-	if body == nil {
-		return nil
+	return a.run.reply.Body
+}
+
+func (a *attempted) replyShown() []byte {
+	if a.told.Sensitive {
+		return emptyDocument()
 	}
-	return func() []byte {
-		if a.told.Sensitive {
-			return emptyDocument()
-		}
-		return slices.Clone(body)
-	}
+	return slices.Clone(a.body)
 }
 
 // unacknowledgedReply returns the reply that the events of an unacknowledged write show (Command Logging and Monitoring).

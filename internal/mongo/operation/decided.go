@@ -31,8 +31,27 @@ type decidedKey struct{}
 
 // decided returns the context of an operation by which decisions finds it.
 func (r *run) decided(ctx context.Context) context.Context {
-	if t := r.op.Traced; t != nil && r.cfg.Tracer.Decided != nil {
-		return context.WithValue(ctx, decidedKey{}, t)
+	t := r.op.Traced
+	switch {
+	case t == nil || r.cfg.Tracer.Decided == nil:
+		return ctx
+	case r.recycles:
+		r.telling = decidedContext{ctx, t}
+		return &r.telling
 	}
-	return ctx
+	return &decidedContext{ctx, t}
+}
+
+// decidedContext is the context of an operation that tracers were told of.
+type decidedContext struct {
+	context.Context //nolint:containedctx // it is a context itself
+	traced          *Traced
+}
+
+// Value implements [context.Context].
+func (c *decidedContext) Value(key any) any {
+	if key == (decidedKey{}) {
+		return c.traced
+	}
+	return c.Context.Value(key)
 }

@@ -19,7 +19,8 @@ func TestEventsHaveCopiesOfTheCommandAndTheReply(t *testing.T) {
 	runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster)}, attempts: monitored(&event.CommandMonitor{
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { got = e.Reply },
 	})}
-	a := &attempted{run: &run{Runner: runner, op: &Operation{}}, ctx: t.Context()}
+	a := newAttempted()
+	a.run, a.ctx = &run{Runner: runner, op: &Operation{}}, t.Context()
 	a.run.reply = *parsed(t, bson.D{{Key: "ok", Value: 1}})
 	a.ended(nil)
 	clear(a.run.reply.Body)

@@ -20,9 +20,10 @@ var sensitiveCommands = map[string]bool{
 // sensitive reports whether the events of a command must not show the command and the reply. The case of the name does
 // not matter: a server refuses a misspelt name, but the password is in the command.
 func sensitive(name string, command []byte) bool {
-	field, mayBe := sensitiveFields[strings.ToLower(name)]
+	lower := strings.ToLower(name)
+	field, mayBe := sensitiveFields[lower]
 	if !mayBe {
-		return sensitiveCommand(name)
+		return sensitiveCommands[lower]
 	}
 	for it := wire.Elements(command); it.Next(); {
 		if string(it.Key) == field {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/retry"
-	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Command Logging and Monitoring, "Security".
@@ -94,7 +93,8 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 				},
 			}
 			runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster)}, attempts: monitored(listener)}
-			a := &attempted{run: &run{Runner: runner, op: &Operation{}}, ctx: t.Context(), told: telemetry.Attempt{Sensitive: true}}
+			a := newAttempted()
+			a.run, a.ctx, a.told.Sensitive = &run{Runner: runner, op: &Operation{}}, t.Context(), true
 			a.run.reply = *parsed(t, bson.D{{Key: "ok", Value: c.ok}, {Key: "payload", Value: "secret"}})
 			a.ended(c.err)
 			if ended != 1 {

@@ -49,7 +49,8 @@ type run struct {
 	sending     bool
 	reply       Reply
 	lastFailure retry.Failure // for the log
-	waited      bool          // a selection of the operation has waited, for the log
+	telling     decidedContext
+	waited      bool // a selection of the operation has waited, for the log
 }
 
 // begin sets the operation's session.

@@ -34,12 +34,14 @@ type Runner struct {
 	attempts *telemetry.Tracer // who is told of attempts, nil for nobody
 	sessions SessionPool
 	clock    clock
+	recycles bool   // nobody who gets the context of an operation keeps it
 	closed   func() // tells the tracer of the client's end
 }
 
 // NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
 	r := &Runner{cfg: cfg, attempts: telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))}
+	r.recycles = r.attempts != nil && r.attempts.KeepsNothing && cfg.Limits.Observer == nil && cfg.Limits.Strategy == nil
 	var told retry.Observer
 	if cfg.Tracer != nil && cfg.Tracer.Decided != nil {
 		told = decisions{r}

@@ -30,8 +30,24 @@ func (r *Runner) Trace(ctx context.Context, name, database, collection string, s
 		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: time.Now(),
 		Transaction: r.traceTransaction(ctx, s, ends),
 	}}
-	t.ctx = began(r, r.cfg.Tracer.OperationBegan, ctx, &t.told)
-	return t.ctx, t
+	return t.began(ctx), t
+}
+
+// TraceIn is [Runner.Trace] for an operation without a session, which began at a time. If no tracer keeps anything, the operation is in
+// room, which the caller may use again when it has ended.
+func (r *Runner) TraceIn(ctx context.Context, room *Traced, name, database, collection string, since time.Time) (context.Context, *Traced) {
+	if !r.cfg.Tracer.KeepsNothing {
+		room = new(Traced)
+	}
+	*room = Traced{runner: r, told: telemetry.Operation{
+		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: since,
+	}}
+	return room.began(ctx), room
+}
+
+func (t *Traced) began(ctx context.Context) context.Context {
+	t.ctx = began(t.runner, t.runner.cfg.Tracer.OperationBegan, ctx, &t.told)
+	return t.ctx
 }
 
 // Told returns the operation as the tracer was told of it, nil if it was not.

@@ -145,13 +145,16 @@ func median(values []float64) float64 {
 
 func TestTheAllocationsOfAForwardedFind(t *testing.T) {
 	const n = 3000
-	router := start(t, "router", startCanned(t).Plain)
-	finds(t, router.conns[0], n)
-	before := router.ask(t, "allocations")
-	finds(t, router.conns[0], n)
-	each := float64(router.ask(t, "allocations")-before) / n
-	t.Logf("%.2f allocations", each)
-	if each > 2 {
-		t.Errorf("a forwarded find allocates %.2f times, over 2", each)
+	upstream := startCanned(t).Plain
+	for _, name := range []string{"router", "router with metrics"} {
+		router := start(t, name, upstream)
+		finds(t, router.conns[0], n)
+		before := router.ask(t, "allocations")
+		finds(t, router.conns[0], n)
+		each := float64(router.ask(t, "allocations")-before) / n
+		t.Logf("%s: %.2f allocations", name, each)
+		if each > 2 {
+			t.Errorf("%s: a forwarded find allocates %.2f times, over 2", name, each)
+		}
 	}
 }
