@@ -249,6 +249,10 @@ func TestLoginsOutliveAFailover(t *testing.T) {
 func TestALoginWithoutAPrimary(t *testing.T) {
 	inPassThrough(t, func(w *world, _ *refusals) {
 		w.set.Isolate(w.set.Primary())
+		began := time.Now()
+		if err := w.dial().login("ann", "ann's"); err != nil || time.Since(began) > 15*time.Second {
+			w.Errorf("a login takes %v, %v", time.Since(began), err) // a driver waits half a minute
+		}
 		c := w.connect(as("ann", "ann's", "app"))
 		if _, err := c.Database("app").Collection("c").InsertOne(w.Context(), bson.D{}); err != nil {
 			w.Error(err)

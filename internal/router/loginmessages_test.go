@@ -276,7 +276,7 @@ func TestClientsLeaveWhileTheyLogIn(t *testing.T) {
 		const clients = 60
 		w.asUser("ann", "ann's")
 		before, asked := w.router.Clients(), w.asked()
-		w.set.Use("usersInfo", mongotest.Times(clients, mongotest.Fault{Delay: 10 * time.Second}))
+		w.set.Use("usersInfo", mongotest.Times(clients, mongotest.Fault{Delay: 8 * time.Second}))
 		for i := range clients {
 			c := w.dial()
 			if i%2 == 0 {

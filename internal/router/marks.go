@@ -32,7 +32,7 @@ func (c *client) checkMark(q *command) *refusal {
 		return nil
 	}
 	switch {
-	case slices.Contains(ofOthers, q.Name), q.Database == configDatabase, collectionOf(q) == profileCollection:
+	case slices.Contains(ofOthers, q.Name), q.Database == configDatabase, string(collectionOf(q)) == profileCollection:
 	case slices.Contains(withStages, q.Name) && mentions(q.Body, stagesOfOthers, 0):
 	case q.Name == "getMore" && c.router.cursors.isOfAnother(c.account.id, q.cursor):
 	case q.Name == "killCursors" && c.router.cursors.isOfAnother(c.account.id, cursorIDs(q.Body)...):

@@ -53,6 +53,8 @@ const (
 	// answerLife is how long what the members say of a user is used: a new password is valid that soon. It is the same for a user who does not
 	// exist, or the time of an answer would show who does.
 	answerLife = time.Second
+	// answerLimit is how long one member is asked.
+	answerLimit = 10 * time.Second
 	// mostAsking is how many questions are with the members at the same time: a flood of logins must not reach them.
 	mostAsking = 16
 	// mostKnown bounds the memory of the answers: no more different users can log in within answerLife.
@@ -124,16 +126,8 @@ func (p *passThrough) ask(user id, a *question) {
 		a.err = p.router.ctx.Err()
 		return
 	}
-	if !p.isWanted(user, a) {
-		a.err = errNobodyWaits
-		return
-	}
-	q := &usersInfo{user: user}
-	a.err = p.router.runner.Run(p.router.ctx, &operation.Operation{
-		Name: "usersInfo", Database: "admin", Command: q, Kind: operation.Read, Retryable: true, Idempotency: retry.ReadOnly,
-		Selection: p.router.selection(readpref.PrimaryPreferred()), Session: operation.NoSession, RetryUntil: time.Now().Add(p.router.cfg.Window),
-	})
-	if a.found = q.found; a.found != nil {
+	a.found, a.err = p.askMembers(user, a)
+	if a.found != nil {
 		a.found.asked = a.asked
 		p.router.kinds.note(a.found.verifiers)
 	}
@@ -142,6 +136,35 @@ func (p *passThrough) ask(user id, a *question) {
 		defer p.mu.Unlock()
 		p.forget(user, a)
 	}
+}
+
+// askMembers asks the primary, and when that does not answer in time a secondary, and so on. An isolated primary is known as one for up to 20 s, and
+// a driver does not wait much longer for a login.
+func (p *passThrough) askMembers(user id, a *question) (found *known, err error) {
+	first, second := readpref.PrimaryPreferred(), readpref.SecondaryPreferred()
+	for until := time.Now().Add(p.router.cfg.Window); p.isWanted(user, a); first, second = second, first {
+		found, err = p.askOne(user, first, until)
+		if !errors.Is(err, context.DeadlineExceeded) || p.router.ctx.Err() != nil || !time.Now().Before(until) {
+			return found, err
+		}
+	}
+	return nil, errNobodyWaits
+}
+
+// askOne asks a member, for at most answerLimit.
+func (p *passThrough) askOne(user id, preference *readpref.ReadPref, until time.Time) (*known, error) {
+	limit := time.Now().Add(answerLimit)
+	if limit.After(until) {
+		limit = until
+	}
+	ctx, cancel := context.WithDeadline(p.router.ctx, limit)
+	defer cancel()
+	q := &usersInfo{user: user}
+	err := p.router.runner.Run(ctx, &operation.Operation{
+		Name: "usersInfo", Database: "admin", Command: q, Kind: operation.Read, Retryable: true, Idempotency: retry.ReadOnly,
+		Selection: p.router.selection(preference), Session: operation.NoSession, RetryUntil: limit, OwnTimeLimit: true,
+	})
+	return q.found, err
 }
 
 // isWanted reports whether a client waits for a question, whose turn it is. If none does, nobody will find it.
