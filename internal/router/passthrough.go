@@ -30,7 +30,8 @@ type passThrough struct {
 	swept time.Time
 	users map[id]*passedUser // those who have logged in
 
-	kept atomic.Pointer[[]byte] // the secret, once it is known
+	kept   atomic.Pointer[[]byte] // the secret, once it is known
+	avoids atomic.Int64           // until when a secondary is asked first, in ns since 1970: the primary has not answered
 }
 
 // question is what the members say of a user. It is asked once for all who want to know it at the same time.
@@ -55,6 +56,8 @@ const (
 	answerLife = time.Second
 	// answerLimit is how long one member is asked.
 	answerLimit = 10 * time.Second
+	// avoidFor is how long a primary that has not answered is asked last: by then it is known as one no more.
+	avoidFor = 20 * time.Second
 	// mostAsking is how many questions are with the members at the same time: a flood of logins must not reach them.
 	mostAsking = 16
 	// mostKnown bounds the memory of the answers: no more different users can log in within answerLife.
@@ -77,7 +80,7 @@ func (p *passThrough) about(ctx context.Context, user id) (*known, error) {
 	}
 	defer p.leave(a)
 	if mine {
-		go p.ask(user, a) // not in the context of this client: others wait too
+		go p.ask(user, a) //nolint:contextcheck // not in the context of this client: others wait too
 	}
 	select {
 	case <-a.done:
@@ -142,11 +145,15 @@ func (p *passThrough) ask(user id, a *question) {
 // a driver does not wait much longer for a login.
 func (p *passThrough) askMembers(user id, a *question) (found *known, err error) {
 	first, second := readpref.PrimaryPreferred(), readpref.SecondaryPreferred()
+	if time.Now().UnixNano() < p.avoids.Load() {
+		first, second = second, first
+	}
 	for until := time.Now().Add(p.router.cfg.Window); p.isWanted(user, a); first, second = second, first {
 		found, err = p.askOne(user, first, until)
 		if !errors.Is(err, context.DeadlineExceeded) || p.router.ctx.Err() != nil || !time.Now().Before(until) {
 			return found, err
 		}
+		p.avoids.Store(time.Now().Add(avoidFor).UnixNano())
 	}
 	return nil, errNobodyWaits
 }
