@@ -8,6 +8,8 @@
 //	curl localhost:8080/metrics
 //	curl localhost:8080/health
 //
+// With -router the client reaches the servers through a router in this process, which has spans and the metrics of its own.
+//
 // Without -uri it runs a replica set of its own. If OTEL_EXPORTER_OTLP_ENDPOINT names a collector, for example http://localhost:4318, that gets the
 // spans, under the name of service that OTEL_SERVICE_NAME has. A visit that finds no server fails after 30 seconds, and /health says "down" at once.
 package main
@@ -28,17 +30,18 @@ import (
 func main() {
 	listen := flag.String("listen", "localhost:8080", "the address of the service")
 	uri := flag.String("uri", "", "the connection string of a MongoDB deployment; empty: one of the service's own")
+	routed := flag.Bool("router", false, "reach the deployment through a router in this process")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *listen, *uri); err != nil {
+	if err := run(ctx, *listen, *uri, *routed); err != nil {
 		log.Fatal(err) //nolint:gocritic // the process ends
 	}
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, listen, uri string) (err error) {
-	s, err := newService(ctx, uri)
+func run(ctx context.Context, listen, uri string, routed bool) (err error) {
+	s, err := newService(ctx, uri, routed)
 	if err != nil {
 		return err
 	}

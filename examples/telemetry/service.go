@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongotest"
 	"github.com/holdfast-db/holdfast/plugin/holdfastotel"
@@ -29,11 +30,12 @@ import (
 type service struct {
 	spans  *sdktrace.TracerProvider
 	set    *mongotest.Deployment // nil: the deployment is not the service's own
+	router *router.Router        // nil: the client connects to the deployment itself
 	client *mongo.Client
 	visits *mongo.Collection
 }
 
-func newService(ctx context.Context, uri string) (*service, error) {
+func newService(ctx context.Context, uri string, routed bool) (*service, error) {
 	s := &service{}
 	if err := s.exportSpans(ctx); err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func newService(ctx context.Context, uri string) (*service, error) {
 		}
 		uri = s.set.URI()
 	}
-	return s, s.connect(uri) //nolint:contextcheck // Open takes none
+	return s, s.connect(uri, routed) //nolint:contextcheck // Open takes none
 }
 
 // exportSpans sets OpenTelemetry up: the plugin uses what is global. Without a collector the spans go nowhere.
@@ -64,7 +66,7 @@ func (s *service) exportSpans(ctx context.Context) error {
 }
 
 // connect opens the client with all that there is to see of it.
-func (s *service) connect(uri string) error {
+func (s *service) connect(uri string, routed bool) error {
 	traces, err := holdfastotel.New(holdfastotel.Options{Enabled: true})
 	if err != nil {
 		return err
@@ -75,8 +77,15 @@ func (s *service) connect(uri string) error {
 	if err != nil {
 		return err
 	}
+	tracer := telemetry.Join(traces, metrics.Tracer())
+	if routed {
+		if uri, err = s.startRouter(uri, tracer); err != nil {
+			return err
+		}
+		tracer = traces // the metrics are those of the router
+	}
 	s.client, err = mongo.Open(uri, mongo.Config{
-		Tracer: telemetry.Join(traces, metrics.Tracer()),
+		Tracer: tracer,
 		Budget: budget, Breaker: retry.DefaultBreakerOptions(),
 	})
 	if err != nil {
@@ -136,6 +145,9 @@ func (s *service) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	err := s.client.Disconnect(ctx)
+	if s.router != nil {
+		s.router.Close()
+	}
 	if s.set != nil {
 		err = errors.Join(err, s.set.Close())
 	}
