@@ -146,7 +146,7 @@ func (s *service) close(ctx context.Context) error {
 	defer cancel()
 	err := s.client.Disconnect(ctx)
 	if s.router != nil {
-		s.router.Close()
+		s.router.Close() //nolint:contextcheck // it takes none
 	}
 	if s.set != nil {
 		err = errors.Join(err, s.set.Close())
