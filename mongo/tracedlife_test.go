@@ -211,37 +211,52 @@ func TestATracerIsToldOfTheClient(t *testing.T) {
 
 // The number of documents that are sent, and of those that come.
 func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
-	var told []string
-	tracer := &telemetry.Tracer{AttemptEnded: func(_ context.Context, a *telemetry.Attempt, r *telemetry.Result) {
-		told = append(told, fmt.Sprintf("%s %d %d", a.Name, a.Batch, r.Rows))
+	var attempts, replies []string
+	asked := &telemetry.Tracer{AttemptEnded: func(_ context.Context, a *telemetry.Attempt, r *telemetry.Result) {
+		attempts = append(attempts, fmt.Sprintf("%s %d %d", a.Name, a.Batch, r.Rows))
 	}}
-	opened(t, mongo.Config{Tracer: tracer}, nil, func(w *world) {
-		_, err := w.coll.InsertMany(w.ctx, []d{doc("a", 1), doc("a", 1), doc("a", 2)})
-		w.must(err)
-		found, err := w.coll.Find(w.ctx, doc("a", 1))
-		w.must(err)
-		w.must(found.All(w.ctx, &[]d{}))
-		_, err = w.client.BulkWrite(w.ctx, []mongo.ClientBulkWrite{
-			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(d{})},
-			{Database: "test", Collection: "e", Model: mongo.NewClientDeleteOneModel().SetFilter(d{})},
-		})
-		w.must(err)
-		_, err = w.coll.CountDocuments(w.ctx, d{})
-		w.must(err)
-		w.must(w.coll.Distinct(w.ctx, "a", d{}).Err())
-		found, err = w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(3))
-		w.must(err)
-		w.must(found.All(w.ctx, &[]d{}))
-		_, err = w.coll.UpdateOne(w.ctx, d{}, doc("$set", doc("a", 3)))
-		w.must(err)
-		w.must(w.client.Ping(w.ctx, nil))
-		want := []string{
-			"insert 3 -1", "find 0 2", "bulkWrite 2 -1", "aggregate 0 1", "distinct 0 -1", "find 0 3", "getMore 0 1", "update 1 -1", "ping 0 -1",
-		}
-		if !slices.Equal(told, want) {
-			t.Errorf("the tracer was told %q, want %q", told, want)
-		}
-	}, mongotest.Version("8.0"))
+	short := &telemetry.Tracer{Returned: func(_ context.Context, o *telemetry.Operation, documents int) {
+		replies = append(replies, fmt.Sprintf("%s %d", o.Name, documents))
+	}}
+	for _, tracer := range []*telemetry.Tracer{asked, short, telemetry.Join(asked, short)} {
+		attempts, replies = nil, nil
+		opened(t, mongo.Config{Tracer: tracer}, nil, func(w *world) {
+			w.sendAndGet()
+			want := []string{
+				"insert 3 -1", "find 0 2", "bulkWrite 2 -1", "aggregate 0 1", "distinct 0 -1", "find 0 3", "getMore 0 1", "update 1 -1", "ping 0 -1",
+			}
+			if tracer.AttemptEnded != nil && !slices.Equal(attempts, want) {
+				t.Errorf("the tracer was told %q, want %q", attempts, want)
+			}
+			want = []string{"find 2", "aggregate 1", "find 3", "getMore 1"}
+			if tracer.Returned != nil && !slices.Equal(replies, want) {
+				t.Errorf("the tracer was told of the replies %q, want %q", replies, want)
+			}
+		}, mongotest.Version("8.0"))
+	}
+}
+
+// sendAndGet sends documents, and gets some.
+func (w *world) sendAndGet() {
+	_, err := w.coll.InsertMany(w.ctx, []d{doc("a", 1), doc("a", 1), doc("a", 2)})
+	w.must(err)
+	found, err := w.coll.Find(w.ctx, doc("a", 1))
+	w.must(err)
+	w.must(found.All(w.ctx, &[]d{}))
+	_, err = w.client.BulkWrite(w.ctx, []mongo.ClientBulkWrite{
+		{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(d{})},
+		{Database: "test", Collection: "e", Model: mongo.NewClientDeleteOneModel().SetFilter(d{})},
+	})
+	w.must(err)
+	_, err = w.coll.CountDocuments(w.ctx, d{})
+	w.must(err)
+	w.must(w.coll.Distinct(w.ctx, "a", d{}).Err())
+	found, err = w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(3))
+	w.must(err)
+	w.must(found.All(w.ctx, &[]d{}))
+	_, err = w.coll.UpdateOne(w.ctx, d{}, doc("$set", doc("a", 3)))
+	w.must(err)
+	w.must(w.client.Ping(w.ctx, nil))
 }
 
 // A tracer that only wants to know of waits is told of them.

@@ -28,6 +28,9 @@ type Tracer struct {
 
 	AttemptBegan func(ctx context.Context, a *Attempt) context.Context
 	AttemptEnded func(ctx context.Context, a *Attempt, r *Result)
+	// Returned is told how many documents a reply has, if it is one that has documents. Who wants to know nothing else of attempts leaves out the two
+	// functions before, which costs a client less.
+	Returned func(ctx context.Context, o *Operation, documents int)
 
 	// Decided is told what follows an attempt that failed.
 	Decided func(ctx context.Context, d *Decision)
@@ -70,6 +73,7 @@ func Join(tracers ...*Tracer) *Tracer {
 			SelectionEnded:   ended(joined.SelectionEnded, t.SelectionEnded),
 			AttemptBegan:     began(joined.AttemptBegan, t.AttemptBegan),
 			AttemptEnded:     ended(joined.AttemptEnded, t.AttemptEnded),
+			Returned:         ended(joined.Returned, t.Returned),
 			Decided:          happened(joined.Decided, t.Decided),
 			TransactionBegan: began(joined.TransactionBegan, t.TransactionBegan),
 			TransactionEnded: ended(joined.TransactionEnded, t.TransactionEnded),

@@ -39,7 +39,12 @@ func operation(tracer *telemetry.Tracer) func() {
 		if tracer.AttemptBegan != nil {
 			ctx = tracer.AttemptBegan(ctx, a)
 		}
-		tracer.AttemptEnded(ctx, a, r)
+		if tracer.AttemptEnded != nil {
+			tracer.AttemptEnded(ctx, a, r)
+		}
+		if tracer.Returned != nil {
+			tracer.Returned(ctx, o, 1)
+		}
 		pool(ctx, back)
 		tracer.OperationEnded(ctx, o, nil)
 	}

@@ -99,13 +99,8 @@ func use(tracer *telemetry.Tracer, n int64) {
 	ctx := context.Background()
 	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now().Add(-time.Second), Statement: secret(n)}
 	get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: time.Now()}
-	a := &telemetry.Attempt{
-		Operation: o, Number: int(n), RequestID: n, OperationID: n, Session: []byte(secret(n)), TransactionNumber: n, Cursor: n,
-		Connection: telemetry.Connection{Address: "db:27017", ID: n, Name: secret(n), ServerID: &n, Service: secret(n), Local: secret(n), Remote: secret(n)},
-		Command:    func() []byte { return []byte(secret(n)) },
-	}
 	err := errors.New(secret(n))
-	tracer.AttemptEnded(ctx, a, &telemetry.Result{Err: err, Code: 2, Cursor: n, Rows: 3, Identifier: secret(n)})
+	tracer.Returned(ctx, o, 3)
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", Err: err})
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", StopReason: "not idempotent", Err: err})
 	o.ErrorType = "91"

@@ -16,15 +16,13 @@ import (
 func operation(tracer *telemetry.Tracer) func() {
 	ctx := context.Background()
 	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now()}
-	a := &telemetry.Attempt{Operation: o, Name: "find", Namespace: "shop", Collection: "orders", Began: o.Began, Connection: telemetry.Connection{Address: "db:27017", ID: 1}}
-	r := &telemetry.Result{Took: time.Millisecond, Rows: 1}
 	begin := &telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, Address: "db:27017"}
 	out := &telemetry.PoolEvent{Kind: telemetry.CheckedOut, Address: "db:27017", ID: 1, Took: time.Microsecond}
 	back := &telemetry.PoolEvent{Kind: telemetry.CheckedIn, Address: "db:27017", ID: 1, Took: time.Millisecond}
 	return func() {
 		tracer.Pool(ctx, begin)
 		tracer.Pool(ctx, out)
-		tracer.AttemptEnded(ctx, a, r)
+		tracer.Returned(ctx, o, 1)
 		tracer.Pool(ctx, back)
 		tracer.OperationEnded(ctx, o, nil)
 	}
@@ -47,7 +45,7 @@ func TestSpeed(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	nothing := &telemetry.Tracer{
 		Pool:           func(context.Context, *telemetry.PoolEvent) {},
-		AttemptEnded:   func(context.Context, *telemetry.Attempt, *telemetry.Result) {},
+		Returned:       func(context.Context, *telemetry.Operation, int) {},
 		OperationEnded: func(context.Context, *telemetry.Operation, error) {},
 	}
 	of := []func(){operation(holdfastprom.New().Tracer()), operation(nothing)}

@@ -58,14 +58,13 @@ func filled[T any](n int) *T {
 
 // tellOfMuch tells a tracer of one of each, with ids of a number.
 func tellOfMuch(ctx context.Context, tracer *telemetry.Tracer, n int) {
-	o, a, d := filled[telemetry.Operation](n), filled[telemetry.Attempt](n), filled[telemetry.Decision](n)
-	a.Operation, d.Operation = o, o
+	o, d := filled[telemetry.Operation](n), filled[telemetry.Decision](n)
+	d.Operation = o
 	tracer.OperationEnded(ctx, o, secretError(fmt.Sprintf("secret-%d", n)))
 	succeeded := *o
 	succeeded.ErrorType = ""
 	tracer.OperationEnded(ctx, &succeeded, nil)
-	a.Operation = &succeeded
-	tracer.AttemptEnded(ctx, a, filled[telemetry.Result](n))
+	tracer.Returned(ctx, &succeeded, n)
 	d.StopReason = ""
 	tracer.Decided(ctx, d)
 	tracer.Decided(ctx, filled[telemetry.Decision](n))

@@ -45,7 +45,7 @@ func (s *Source) Tracer() *telemetry.Tracer {
 		ClientOpened:   s.clientOpened,
 		ClientClosed:   s.clientClosed,
 		OperationEnded: s.operationEnded,
-		AttemptEnded:   s.attemptEnded,
+		Returned:       s.returned,
 		Decided:        s.decided,
 		Pool:           s.pool,
 		KeepsNothing:   true,
@@ -56,10 +56,8 @@ func (s *Source) operationEnded(ctx context.Context, o *telemetry.Operation, _ e
 	s.series[OperationDuration].of(ofOperation(o))(ctx, time.Since(o.Began).Seconds())
 }
 
-func (s *Source) attemptEnded(ctx context.Context, a *telemetry.Attempt, r *telemetry.Result) {
-	if a.Operation != nil && r.Rows >= 0 {
-		s.series[ReturnedRows].of(ofOperation(a.Operation))(ctx, float64(r.Rows))
-	}
+func (s *Source) returned(ctx context.Context, o *telemetry.Operation, documents int) {
+	s.series[ReturnedRows].of(ofOperation(o))(ctx, float64(documents))
 }
 
 func (s *Source) decided(ctx context.Context, d *telemetry.Decision) {

@@ -38,14 +38,11 @@ func TestOperationsAreMeasured(t *testing.T) {
 	})
 }
 
-// Replies that have no documents are not counted, and neither are those to what the client asks for itself.
 func TestTheRowsOfRepliesAreMeasured(t *testing.T) {
 	m, _, tracer := newMemory()
-	a := &telemetry.Attempt{Operation: find()}
-	for _, rows := range []int{-1, 0, 101} {
-		tracer.AttemptEnded(t.Context(), a, &telemetry.Result{Rows: rows})
+	for _, rows := range []int{0, 101} {
+		tracer.Returned(t.Context(), find(), rows)
 	}
-	tracer.AttemptEnded(t.Context(), &telemetry.Attempt{}, &telemetry.Result{Rows: 7})
 	m.want(t, `
 	|db.client.response.returned_rows db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [0 101]
 	|`)

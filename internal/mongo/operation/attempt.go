@@ -102,6 +102,7 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	if told != nil {
 		told.ended(failure.Err)
 	}
+	r.tellReturned()
 	return failure
 }
 

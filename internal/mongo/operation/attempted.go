@@ -162,12 +162,7 @@ func (a *attempted) ended(err error) {
 	switch {
 	case reply.OK: // a success, even with writeErrors
 		result.Err = nil
-		if cursor, noCursor := reply.ReadCursor(); noCursor == nil {
-			result.Cursor = cursor.ID
-			if a.told.Name != "bulkWrite" { // whose cursor has what became of each write
-				result.Rows = elements(cursor.Batch)
-			}
-		}
+		result.Cursor, result.Rows = a.run.returned()
 	case err != nil:
 		result.Code = reply.Code
 		if a.told.Sensitive {
@@ -179,6 +174,30 @@ func (a *attempted) ended(err error) {
 	if a.run.attempts.KeepsNothing {
 		a.recycle()
 	}
+}
+
+// tellReturned tells how many documents the reply has.
+func (r *run) tellReturned() {
+	t := r.op.Traced
+	if t == nil || !r.reply.OK || r.cfg.Tracer.Returned == nil {
+		return
+	}
+	if _, documents := r.returned(); documents >= 0 {
+		defer r.cfg.Cluster.Listening().Add(-1)
+		r.cfg.Tracer.Returned(t.ctx, &t.told, documents)
+	}
+}
+
+// returned returns the id of the cursor in the reply, 0 if there is none, and how many documents the reply has, -1 if it is not one that has some.
+func (r *run) returned() (cursor int64, documents int) {
+	c, err := r.reply.ReadCursor()
+	switch {
+	case err != nil:
+		return 0, -1
+	case r.op.Name == "bulkWrite": // whose cursor has what became of each write
+		return c.ID, -1
+	}
+	return c.ID, elements(c.Batch)
 }
 
 // elements returns the number of elements of an array.

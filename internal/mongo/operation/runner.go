@@ -40,14 +40,17 @@ type Runner struct {
 
 // NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
-	r := &Runner{cfg: cfg, attempts: telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))}
-	r.recycles = r.attempts != nil && r.attempts.KeepsNothing && cfg.Limits.Observer == nil && cfg.Limits.Strategy == nil
-	var told retry.Observer
+	told := telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))
+	r := &Runner{cfg: cfg, recycles: told != nil && told.KeepsNothing && cfg.Limits.Observer == nil && cfg.Limits.Strategy == nil}
+	if told != nil && (told.AttemptBegan != nil || told.AttemptEnded != nil) {
+		r.attempts = told
+	}
+	var observer retry.Observer
 	if cfg.Tracer != nil && cfg.Tracer.Decided != nil {
-		told = decisions{r}
+		observer = decisions{r}
 	}
 	var err error
-	if r.engine, err = cfg.Limits.newEngine(told); err != nil {
+	if r.engine, err = cfg.Limits.newEngine(observer); err != nil {
 		return nil, err
 	}
 	r.closed = r.opened()
