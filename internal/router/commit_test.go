@@ -3,12 +3,15 @@ package router_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -45,6 +48,44 @@ func TestACommitThatMayBeAppliedIsOfUnknownOutcome(t *testing.T) {
 			if err := session.CommitTransaction(ctx); !errors.As(err, &e) || !e.HasErrorLabel("UnknownTransactionCommitResult") {
 				w.Errorf("%s: %v, with the labels %q", name, err, e.Labels)
 			}
+		})
+	}
+}
+
+// A client may have sent its commit before, and lost the connection: no error of the router's own says that it was not done.
+func TestACommitThatNoMemberAnswersIsOfUnknownOutcome(t *testing.T) {
+	lsid := e("lsid", d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)}))
+	commit := command("commitTransaction", 1, lsid, e("txnNumber", int64(1)), e("autocommit", false))
+	for name, c := range map[string]struct {
+		code   int64
+		change func(*router.Config)
+		before func(*world)
+	}{
+		"no member takes writes": {133, poolOf(10), func(w *world) { w.withoutPrimary() }},
+		"one too many waits":     {462, func(cfg *router.Config) { cfg.WaitingBytes = 1 }, func(w *world) { w.withoutPrimary() }},
+		"no connection becomes free": {133, poolOf(1), func(w *world) {
+			w.set.Use("count", mongotest.Always(mongotest.Fault{Delay: time.Hour}))
+			w.dial().send(d("count", "c"))
+			<-time.After(time.Millisecond)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.dial().must(d("ping", 1))
+				c.before(w)
+				reply, err := w.dial().ask(commit, "admin")
+				if err != nil {
+					w.Fatal(err)
+				}
+				var labels []string
+				if raw, err := reply.LookupErr("errorLabels"); err == nil {
+					_ = raw.Unmarshal(&labels)
+				}
+				code, _ := reply.Lookup("code").AsInt64OK()
+				if code != c.code || !slices.Contains(labels, "RetryableWriteError") || slices.Contains(labels, "NoWritesPerformed") {
+					w.Errorf("the commit is answered with %v", reply)
+				}
+			}, c.change)
 		})
 	}
 }

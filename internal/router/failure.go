@@ -80,7 +80,7 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 	case f.op.User != nil && errors.As(err, &login) && !isNetwork(err): // the password has changed since the client has logged in
 		e.code, e.name = codeAuthenticationFailed, "AuthenticationFailed"
 	case errors.Is(err, errTooMany), errors.Is(err, errNoMemory) && f.command.Name != "getMore": // whose documents would be lost if it were repeated
-		return overloaded(err)
+		return f.overloaded(err)
 	case errors.As(err, &queue) && !errors.Is(err, errMaxTime): // it has waited out the window for a connection
 		e.code, e.name = codeFailedToSatisfy, "FailedToSatisfyReadPreference"
 	case errors.Is(err, errMaxTime), errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout):
@@ -96,6 +96,15 @@ func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) 
 	return e
 }
 
+// overloaded is [overloaded] for a command, of which the client may have sent the end of a transaction before.
+func (f *forwarded) overloaded(cause error) *refusal {
+	e := overloaded(cause)
+	if f.ends() {
+		e.labels = []string{labelSystemOverloaded, labelRetryable, labelRetryableWrite}
+	}
+	return e
+}
+
 // isNetwork reports whether an error is that of a connection that could not be made because of the network.
 func isNetwork(err error) bool {
 	var failed *cluster.HandshakeError
@@ -108,9 +117,11 @@ func (f *forwarded) labels(code int32, retried bool) []string {
 	switch {
 	case q.transaction && !f.ends():
 		return []string{labelTransient}
+	case f.ends(): // also if this command was not sent: the client may have sent it before, and must not take it for one that was not done
+		return []string{labelRetryableWrite}
 	case code != codeHostUnreachable:
 		return nil
-	case f.ends() || q.numbered && !retried:
+	case q.numbered && !retried:
 		return []string{labelRetryableWrite}
 	case f.watches():
 		return []string{labelResumable}
