@@ -42,7 +42,7 @@ type clientEntity struct {
 }
 
 func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity, error) {
-	uri, opts, err := c.runner.clientOptions(d)
+	uri, opts, err := c.clientOptions(d)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,27 @@ func (c *run) readsServerEvents(d *clientDescription) bool {
 	return d.AwaitMinPoolSizeMS > 0 || slices.ContainsFunc(d.ObserveEvents, observed) || slices.ContainsFunc(c.test.Operations, records)
 }
 
+// usesOneMongos reports whether a client knows one mongos only. Where the file leaves that open, a fail point of the case decides it: at
+// one of two mongos, it would meet the client's operations by luck.
+func (c *run) usesOneMongos(d *clientDescription) bool {
+	if d.UseMultipleMongoses != nil {
+		return !*d.UseMultipleMongoses
+	}
+	return slices.ContainsFunc(c.test.Operations, func(operation bson.Raw) bool {
+		name, _ := operation.Lookup("name").StringValueOK()
+		return name == "failPoint"
+	})
+}
+
 // clientOptions returns the connection string of a client, and its options. Those of a client that is traced lack what the string says.
-func (r *Runner) clientOptions(d *clientDescription) (string, *options.ClientOptions, error) {
+func (c *run) clientOptions(d *clientDescription) (string, *options.ClientOptions, error) {
 	if d.AutoEncryptOpts.Type != 0 {
 		return "", nil, errors.New("autoEncryptOpts is not supported by this runner")
 	}
-	base := r.Deployment.URI()
-	if d.UseMultipleMongoses != nil && !*d.UseMultipleMongoses {
-		base = r.Deployment.SingleURI()
+	deployment := c.runner.Deployment
+	base := deployment.URI()
+	if c.usesOneMongos(d) {
+		base = deployment.SingleURI()
 	}
 	uri, err := withURIOptions(base, d.URIOptions)
 	if err != nil {
@@ -101,7 +114,7 @@ func (r *Runner) clientOptions(d *clientDescription) (string, *options.ClientOpt
 	if mode, ok := d.URIOptions.Lookup("serverMonitoringMode").StringValueOK(); ok {
 		opts.SetServerMonitoringMode(mode) // the official client does not apply that of a connection string
 	}
-	r.Deployment.Configure(opts)
+	deployment.Configure(opts)
 	if d.ServerAPI != nil {
 		api := options.ServerAPI(options.ServerAPIVersion(d.ServerAPI.Version))
 		api.Strict, api.DeprecationErrors = d.ServerAPI.Strict, d.ServerAPI.DeprecationErrors
