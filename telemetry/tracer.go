@@ -45,8 +45,8 @@ type Tracer struct {
 	// Pool is told of the life of connection pools and of their connections, checkouts included.
 	Pool func(ctx context.Context, e *PoolEvent)
 
-	// KeepsNothing says that no function keeps a pointer or a context that it is given: an Operation until OperationEnded has returned, all else
-	// until the function itself has. Then a client may use their memory again, which costs it less.
+	// KeepsNothing says that no function changes what a pointer is to, and that none keeps a pointer or a context: that of an Operation until
+	// OperationEnded has returned, all others until the function itself has. Then a client may use their memory again, which costs it less.
 	KeepsNothing bool
 }
 

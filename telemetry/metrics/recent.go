@@ -8,11 +8,22 @@ type recent [16]atomic.Pointer[made]
 
 // place returns the place of the series with these values, which other series have, too.
 func (r *recent) place(v *values) *atomic.Pointer[made] {
-	mixed := 0
+	mixed := uint(0)
 	for i := range v {
-		if n := len(v[i]); n > 0 {
-			mixed = mixed*31 + n + int(v[i][n-1])
-		}
+		mixed = mix(mixed, v[i])
 	}
-	return &r[uint(mixed)%uint(len(r))]
+	return &r[mixed%uint(len(r))]
+}
+
+// placeOfOne is place for a series with one value.
+func (r *recent) placeOfOne(value string) *atomic.Pointer[made] {
+	return &r[mix(0, value)%uint(len(r))]
+}
+
+// mix adds a value, which changes nothing if it is empty.
+func mix(mixed uint, value string) uint {
+	if n := len(value); n > 0 {
+		return mixed*31 + uint(n) + uint(value[n-1])
+	}
+	return mixed
 }

@@ -22,20 +22,28 @@ type made struct {
 }
 
 // of returns what records the values of a series.
-func (s *series) of(v values) Record {
-	place := s.recent.place(&v)
+func (s *series) of(v *values) Record {
+	place := s.recent.place(v)
 	one := place.Load()
-	if one != nil && one.of == v {
+	if one != nil && one.of == *v {
 		return one.record
 	}
 	s.mu.RLock()
-	one = s.all[v]
+	one = s.all[*v]
 	s.mu.RUnlock()
 	if one == nil {
-		return s.make(v)
+		return s.make(*v)
 	}
 	place.CompareAndSwap(nil, one)
 	return one.record
+}
+
+// ofOne is of for a metric with one attribute, at less cost.
+func (s *series) ofOne(value string) Record {
+	if one := s.recent.placeOfOne(value).Load(); one != nil && one.of[0] == value {
+		return one.record
+	}
+	return s.of(&values{value})
 }
 
 func (s *series) make(v values) Record {

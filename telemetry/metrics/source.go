@@ -53,16 +53,18 @@ func (s *Source) Tracer() *telemetry.Tracer {
 }
 
 func (s *Source) operationEnded(ctx context.Context, o *telemetry.Operation, _ error) {
-	s.series[OperationDuration].of(ofOperation(o))(ctx, time.Since(o.Began).Seconds())
+	v := ofOperation(o)
+	s.series[OperationDuration].of(&v)(ctx, time.Since(o.Began).Seconds())
 }
 
 func (s *Source) returned(ctx context.Context, o *telemetry.Operation, documents int) {
-	s.series[ReturnedRows].of(ofOperation(o))(ctx, float64(documents))
+	v := ofOperation(o)
+	s.series[ReturnedRows].of(&v)(ctx, float64(documents))
 }
 
 func (s *Source) decided(ctx context.Context, d *telemetry.Decision) {
 	if d.StopReason != "" {
-		s.series[RetryStopped].of(values{d.StopReason})(ctx, 1)
+		s.series[RetryStopped].ofOne(d.StopReason)(ctx, 1)
 		return
 	}
 	v := values{d.Reason, d.Stage}
@@ -70,26 +72,25 @@ func (s *Source) decided(ctx context.Context, d *telemetry.Decision) {
 		v[2] = d.Operation.Name
 	}
 	v[3], v[4] = Server(d.Address)
-	s.series[RetryAttempts].of(v)(ctx, 1)
+	s.series[RetryAttempts].of(&v)(ctx, 1)
 }
 
 // timedOut is the reason of a checkout whose time was over, in the words of the specification of Connection Monitoring and Pooling.
 const timedOut = "timeout"
 
 func (s *Source) pool(ctx context.Context, e *telemetry.PoolEvent) {
-	pool := values{e.Address}
 	switch e.Kind {
 	case telemetry.PoolCreated: // so that the first timeout shows as a growth
-		s.series[ConnectionTimeouts].of(pool)(ctx, 0)
+		s.series[ConnectionTimeouts].ofOne(e.Address)(ctx, 0)
 	case telemetry.ConnectionReady:
-		s.series[ConnectionCreateTime].of(pool)(ctx, e.Took.Seconds())
+		s.series[ConnectionCreateTime].ofOne(e.Address)(ctx, e.Took.Seconds())
 	case telemetry.CheckedOut:
-		s.series[ConnectionWaitTime].of(pool)(ctx, e.Took.Seconds())
+		s.series[ConnectionWaitTime].ofOne(e.Address)(ctx, e.Took.Seconds())
 	case telemetry.CheckedIn:
-		s.series[ConnectionUseTime].of(pool)(ctx, e.Took.Seconds())
+		s.series[ConnectionUseTime].ofOne(e.Address)(ctx, e.Took.Seconds())
 	case telemetry.CheckoutFailed:
 		if e.Reason == timedOut {
-			s.series[ConnectionTimeouts].of(pool)(ctx, 1)
+			s.series[ConnectionTimeouts].ofOne(e.Address)(ctx, 1)
 		}
 	case telemetry.PoolReady, telemetry.PoolCleared, telemetry.PoolClosed,
 		telemetry.ConnectionCreated, telemetry.ConnectionClosed, telemetry.CheckoutBegan:

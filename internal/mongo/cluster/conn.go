@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Conn is one connection. Only the goroutine that checked it out may use it. It is not safe for concurrent use, but
@@ -51,8 +52,9 @@ type Conn struct {
 	firstRTT    time.Duration         // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
-	yields      bool          // it is given up for a waiter; under the pool's lock
-	use         atomic.Uint32 // a Use
+	yields      bool                // it is given up for a waiter; under the pool's lock
+	use         atomic.Uint32       // a Use
+	told        telemetry.PoolEvent // the last one of a checkout or a check in, if nobody keeps it
 }
 
 // Use is what a connection that is checked out is for.

@@ -35,6 +35,8 @@ type pool struct {
 	counts      poolCounts
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices
+
+	checkoutBegan telemetry.PoolEvent // always the same
 }
 
 // checkOut returns a connection that only the caller uses until it is checked in.
@@ -43,7 +45,7 @@ func (p *pool) checkOut(ctx context.Context, u *User) (*Conn, error) {
 	if !p.observed() {
 		return p.acquire(ctx, u, start)
 	}
-	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutBegan})
+	p.emitBegan(ctx)
 	c, err := p.acquire(ctx, u, start)
 	if err != nil {
 		p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutFailed, Reason: checkOutFailure(err), Err: err, Took: time.Since(start)})
@@ -55,7 +57,7 @@ func (p *pool) checkOut(ctx context.Context, u *User) (*Conn, error) {
 			p.checkIn(c)
 		}
 	}()
-	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckedOut, ID: c.id, Took: time.Since(start)})
+	p.emitUse(ctx, c, telemetry.CheckedOut, time.Since(start))
 	told = true
 	return c, nil
 }
@@ -115,7 +117,7 @@ func (p *pool) checkIn(c *Conn) {
 	now := time.Now()
 	defer p.takeBack(c, now) // also if a listener panics
 	if p.observed() {
-		p.tell(telemetry.PoolEvent{Kind: telemetry.CheckedIn, ID: c.id, Took: now.Sub(c.checkedOut)})
+		p.emitUse(p.server.cluster.toldCtx, c, telemetry.CheckedIn, now.Sub(c.checkedOut))
 	}
 }
 

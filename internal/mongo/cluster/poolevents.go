@@ -2,7 +2,7 @@ package cluster
 
 import (
 	"context"
-	"sync"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -18,25 +18,39 @@ func (p *pool) tell(e telemetry.PoolEvent) { p.emit(p.server.cluster.toldCtx, e)
 
 // emit tells what happened. It is never called with a lock held.
 func (p *pool) emit(ctx context.Context, e telemetry.PoolEvent) {
-	c := p.server.cluster
-	if c.pooled == nil {
+	if !p.observed() {
 		return
 	}
-	defer c.listeners.begin().Add(-1)
-	e.System, e.Address = telemetry.MongoDB, p.server.address
-	if !c.recycles {
-		kept := e
-		c.pooled(ctx, &kept)
-		return
-	}
-	told := toldEvents.Get().(*telemetry.PoolEvent)
-	*told = e
-	c.pooled(ctx, told)
-	toldEvents.Put(told)
+	kept := e
+	kept.System, kept.Address = telemetry.MongoDB, p.server.address
+	p.publish(ctx, &kept)
 }
 
-// toldEvents recycles the events that nobody keeps.
-var toldEvents = sync.Pool{New: func() any { return new(telemetry.PoolEvent) }}
+// emitBegan tells that an operation asks for a connection. If nobody keeps or changes events, one stands for all.
+func (p *pool) emitBegan(ctx context.Context) {
+	if p.server.cluster.recycles {
+		p.publish(ctx, &p.checkoutBegan)
+		return
+	}
+	p.emit(ctx, p.checkoutBegan)
+}
+
+// emitUse tells that an operation got a connection or gave it back. If nobody keeps events, the connection has one for all of its own.
+func (p *pool) emitUse(ctx context.Context, c *Conn, kind telemetry.PoolEventKind, took time.Duration) {
+	e := &c.told
+	if !p.server.cluster.recycles {
+		e = new(telemetry.PoolEvent)
+	}
+	*e = telemetry.PoolEvent{Kind: kind, System: telemetry.MongoDB, Address: p.server.address, ID: c.id, Took: took}
+	p.publish(ctx, e)
+}
+
+// publish gives an event to whoever listens.
+func (p *pool) publish(ctx context.Context, e *telemetry.PoolEvent) {
+	c := p.server.cluster
+	defer c.listeners.begin().Add(-1)
+	c.pooled(ctx, e)
+}
 
 // poolMonitored returns the tracer that publishes the events of pools (Connection Monitoring and Pooling), nil without a listener.
 func poolMonitored(m *event.PoolMonitor) *telemetry.Tracer {

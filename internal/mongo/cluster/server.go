@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-db/holdfast/telemetry"
 )
 
 // Server is one server of the topology, with its pool and the requests to its monitor. Its methods are safe for
@@ -31,6 +33,7 @@ func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1), doubted: make(chan struct{}, 1)}
 	s.beginCheck()
 	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
+	s.pool.checkoutBegan = telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, System: telemetry.MongoDB, Address: address}
 	s.pool.own = newShare(nil)
 	s.pool.open = make(map[*Conn]struct{})
 	s.pool.pending = make(map[*pendingConn]struct{})
