@@ -62,14 +62,6 @@ func (c *command) note(e *wire.Element) {
 	}
 }
 
-// checkClusterTime refuses a $clusterTime that no member gets to see: the router sends its own.
-func (c *command) checkClusterTime() *refusal {
-	if c.clusterType == 0 || c.clusterTime != nil {
-		return nil
-	}
-	return typeMismatch("$clusterTime has the BSON type %v, it must be a document", c.clusterType)
-}
-
 // isZeroW reports whether a write concern asks for no acknowledgement.
 func isZeroW(concern []byte) bool {
 	for it := wire.Elements(concern); it.Next(); {

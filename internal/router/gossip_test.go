@@ -34,13 +34,26 @@ func TestTheClusterTimeIsGossiped(t *testing.T) {
 	})
 }
 
-// No member gets to see the cluster time of a client, so the router refuses what is none.
-func TestAClusterTimeIsADocument(t *testing.T) {
+// No member gets to see the cluster time of a client, so the router refuses what is none, with the codes of a server.
+func TestAClusterTimeIsADocumentWithATimestamp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		for _, command := range []string{"count", "ping"} {
-			for _, value := range []any{1, nil, bson.A{}} {
-				if o := w.dial().outcomeOf(d(command, "c"), bson.E{Key: "$clusterTime", Value: value}); o.Code != 14 {
-					w.Errorf("%s with $clusterTime %v: %+v, want 14", command, value, o)
+		for _, c := range []struct {
+			value any
+			code  int32
+		}{
+			{1, 14},
+			{bson.A{}, 14},
+			{d("clusterTime", 1), 14},
+			{d("clusterTime", bson.D{}), 14},
+			{bson.D{}, 40414},
+			{d("x", 1), 40414},
+			{d("clusterTime", nil), 40414},
+			{nil, 0},
+			{d("clusterTime", bson.Timestamp{T: 1}), 0},
+		} {
+			for _, command := range []string{"count", "ping"} {
+				if o := w.dial().outcomeOf(d(command, "c"), bson.E{Key: "$clusterTime", Value: c.value}); o.Code != c.code {
+					w.Errorf("%s with $clusterTime %v: %+v, want %d", command, c.value, o, c.code)
 				}
 			}
 		}
