@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/base/memnet"
+	"github.com/holdfast-db/holdfast/internal/devtools/driverload"
 	"github.com/holdfast-db/holdfast/internal/router"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
@@ -95,23 +96,31 @@ func (p *pair) drain(k int) {
 	p.routers[k] = p.start(pairAddresses[k], p.config())
 }
 
-func (p *pair) loaders() []loader {
+func (p *pair) loaders() []driverload.Loader {
 	both := func() *options.ClientOptions {
 		return options.Client().SetHosts(pairAddresses[:]).SetDialer(p).SetHeartbeatInterval(time.Second)
 	}
 	balanced := func() *options.ClientOptions {
 		return options.Client().SetHosts([]string{balancerAddress}).SetLoadBalanced(true).SetDialer(p)
 	}
-	return []loader{
-		p.officialLoader("the official driver", both()), p.ourLoader("our client", both()),
-		p.officialLoader("the official driver, load-balanced", balanced()), p.ourLoader("our client, load-balanced", balanced()),
+	return []driverload.Loader{
+		p.loader(driverload.Official("the official driver", both())), p.loader(driverload.Ours("our client", both())),
+		p.loader(driverload.Official("the official driver, load-balanced", balanced())), p.loader(driverload.Ours("our client, load-balanced", balanced())),
 	}
 }
 
+func (p *pair) loader(l driverload.Loader, err error) driverload.Loader {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+	return l
+}
+
 // load has each driver operate in eight goroutines, until stop is called.
-func (p *pair) load(all []loader) (stop func()) {
-	for i := range seeded {
-		p.dial().must(command("insert", seededIn, e("documents", bson.A{d("_id", i)})))
+func (p *pair) load(all []driverload.Loader) (stop func()) {
+	for i := range driverload.Documents {
+		p.dial().must(command("insert", driverload.Seeded, e("documents", bson.A{d("_id", i)})))
 	}
 	ctx, cancel := context.WithCancel(p.Context())
 	var working sync.WaitGroup
@@ -119,7 +128,7 @@ func (p *pair) load(all []loader) (stop func()) {
 		for i := range 8 {
 			working.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					p.operate(l, fmt.Sprint(l.name, " ", i, " ", n))
+					l.Operate(p.Context(), fmt.Sprint(l.Name, " ", i, " ", n), func(what string, err error) { p.note(l.Name, what, err) })
 					<-time.After(pace)
 				}
 			})
@@ -129,7 +138,7 @@ func (p *pair) load(all []loader) (stop func()) {
 		cancel()
 		working.Wait()
 		for _, l := range all {
-			l.close()
+			l.Close()
 		}
 	}
 }
@@ -137,16 +146,7 @@ func (p *pair) load(all []loader) (stop func()) {
 // pace is the pause of a goroutine after five operations.
 const pace = 300 * time.Millisecond
 
-func (p *pair) operate(l loader, id string) {
-	ctx := p.Context()
-	p.note(l, "insert", l.insert(ctx, id))
-	p.note(l, "update", l.update(ctx, id))
-	p.note(l, "find", l.find(ctx, id))
-	p.note(l, "transaction", l.transaction(ctx, id))
-	p.note(l, "cursor", l.cursor(ctx))
-}
-
-func (p *pair) note(l loader, what string, err error) {
+func (p *pair) note(driver, what string, err error) {
 	p.operations.Add(1)
 	switch {
 	case err == nil:
@@ -154,6 +154,6 @@ func (p *pair) note(l loader, what string, err error) {
 		p.lostCursors.Add(1)
 	default:
 		p.errors.Add(1)
-		p.Errorf("%s: %s: %v", l.name, what, err)
+		p.Errorf("%s: %s: %v", driver, what, err)
 	}
 }

@@ -82,7 +82,7 @@ var levels = []level{
 	{"programs one can run", []string{"examples/couchbase", "examples/engine", "examples/faultproxy", "examples/service"}},
 
 	{"for those who work on the code", []string{
-		"internal/devtools/beside", "internal/devtools/defect", "internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
+		"internal/devtools/beside", "internal/devtools/defect", "internal/devtools/driverload", "internal/devtools/figures", "internal/devtools/flaky", "internal/devtools/mutation", "internal/devtools/spectest",
 	}},
 	{"for those who work on the code", []string{"internal/devtools/spectest/unified"}}, // with the build tag spec_holdfast
 }
