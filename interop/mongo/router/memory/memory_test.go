@@ -3,15 +3,12 @@
 package memory
 
 import (
-	"bufio"
 	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/interop/internal/holdfastprocess"
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
@@ -39,40 +37,17 @@ type program struct {
 	pid     int
 }
 
-var listens = regexp.MustCompile(`Waiting for clients at mongodb://([^/]+)/`)
+var (
+	listens = regexp.MustCompile(`Waiting for clients at mongodb://([^/]+)/`)
+	ready   = regexp.MustCompile(` Ready: `)
+)
 
 func startRouter(t *testing.T, upstream string) *program {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "holdfast")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../../..", "-o", path, "./cmd/holdfast").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(path, "router", "--upstream", upstream, "--listen", "127.0.0.1:0", "--quiesce", "1ms") //nolint:noctx // it is ended by a signal
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	p := &program{pid: cmd.Process.Pid}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if found := listens.FindStringSubmatch(lines.Text()); found != nil {
-			p.address = found[1]
-		}
-		if strings.Contains(lines.Text(), " Ready: ") {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return p
-		}
-	}
-	t.Fatal("the router is not ready")
-	return nil
+	p := holdfastprocess.Build(t, "../../../..").Start(t, "router", "--upstream", upstream, "--listen", "127.0.0.1:0", "--quiesce", "1ms")
+	address := p.Await(listens)[1]
+	p.Await(ready)
+	return &program{address, p.PID()}
 }
 
 // peak returns the MiB of memory that the program has had at most.
