@@ -6,6 +6,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
@@ -17,11 +18,12 @@ import (
 func (c *client) authenticate(q *command) error {
 	mechanism := field(q.Body, "mechanism")
 	if name := string(mechanism.Text()); name != auth.X509 {
-		return c.refuse(q, &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "authenticate takes " + auth.X509 + ", not " + strconv.Quote(name)})
+		refused := &refusal{code: codeMechanismUnavailable, name: "MechanismUnavailable", text: "authenticate takes " + auth.X509 + ", not " + strconv.Quote(name)}
+		return c.refuse(q, c.tellWrongLogin(refused))
 	}
 	subject, refused := c.certificate(q.Body, q.Database)
 	if refused != nil {
-		return c.refuse(q, refused)
+		return c.refuse(q, c.tellWrongLogin(refused))
 	}
 	return c.ok(q, appendSubject(nil, subject))
 }
@@ -37,16 +39,12 @@ func (c *client) certificate(body []byte, db string) (subject string, refused *r
 	if c.router.accounts == nil {
 		return "", errNoUsers
 	}
-	conn, ok := c.conn.(*tls.Conn)
-	if !ok || db != userfile.External {
-		return "", errLogin
+	subject, err := c.shownSubject()
+	if err == nil && db != userfile.External {
+		err = fmt.Errorf("the user's database is %.*q, it must be %s", mostTold, db, userfile.External)
 	}
-	state := conn.ConnectionState()
-	if len(state.VerifiedChains) == 0 {
-		return "", errLogin
-	}
-	subject, err := subjectOf(state.PeerCertificates[0])
 	if err != nil {
+		c.router.cfg.Refused(c.conn.RemoteAddr(), "a login with a certificate failed: "+err.Error())
 		return "", errLogin
 	}
 	asked := field(body, "user")
@@ -58,6 +56,24 @@ func (c *client) certificate(body []byte, db string) (subject string, refused *r
 	c.loggedIn(a)
 	return subject, nil
 }
+
+// shownSubject returns the subject of the certificate that the client has shown.
+func (c *client) shownSubject() (string, error) {
+	conn, ok := c.conn.(*tls.Conn)
+	if !ok {
+		return "", errNoTLS
+	}
+	state := conn.ConnectionState()
+	if len(state.VerifiedChains) == 0 {
+		return "", errNoCertificate
+	}
+	return subjectOf(state.PeerCertificates[0])
+}
+
+var (
+	errNoTLS         = errors.New("the connection is without TLS")
+	errNoCertificate = errors.New("the client has shown no certificate for which an authority vouches")
+)
 
 // subjectOf returns the subject of a certificate as it is written there, in the form of RFC 2253. Package x509 sorts the parts, and leaves out those that it
 // does not know: then two subjects could have one name.

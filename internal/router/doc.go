@@ -27,6 +27,6 @@
 // # Files
 //
 // Begin with router.go and client.go. Then reader.go, parser.go, command.go, database.go, clustertime.go, route.go, preference.go, operation.go, forward.go, failure.go,
-// statechange.go, refusal.go, stranger.go, login.go, hellologin.go, certificate.go, account.go, passthrough.go, usersinfo.go, fileusers.go, kinds.go, marks.go, waiting.go, awaiting.go, gone.go, stall.go, memory.go, unread.go, recent.go, cursors.go, transactions.go, search.go, local.go, hello.go, api.go, quiesce.go, departure.go, config.go. The messages of drivers of 2014:
+// statechange.go, refusal.go, stranger.go, login.go, hellologin.go, certificate.go, toldlogins.go, account.go, passthrough.go, usersinfo.go, fileusers.go, kinds.go, marks.go, waiting.go, awaiting.go, gone.go, stall.go, memory.go, unread.go, recent.go, cursors.go, transactions.go, search.go, local.go, hello.go, api.go, quiesce.go, departure.go, config.go. The messages of drivers of 2014:
 // oldmessage.go, oldfind.go, oldreply.go, oldcursors.go. What operators see is in ready.go and trace.go; secure.go has the TLS of clients.
 package router

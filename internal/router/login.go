@@ -65,7 +65,7 @@ func (c *client) saslStart(q *command) error {
 	c.watcher.begin(time.Now())
 	defer c.endWatch()
 	payload, refused := c.beginLogin(q.Body, q.Database)
-	return c.answerLogin(q, payload, refused)
+	return c.answerLogin(q, payload, c.tellWrongLogin(refused))
 }
 
 // beginLogin begins a login with a document of the command saslStart, or of the field speculativeAuthenticate.
