@@ -88,6 +88,9 @@ func TestClientsLeaveInEachPhase(t *testing.T) {
 				if n := w.router.Clients(); n != before {
 					w.Errorf("%d clients are connected, want %d", n, before)
 				}
+				if w.router.MemoryInUse(256 << 20) {
+					w.Error("its message holds memory")
+				}
 				if !p.primary {
 					for i := range 3 {
 						w.set.Restart(i)

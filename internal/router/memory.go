@@ -15,11 +15,16 @@ import (
 // memory bounds the messages of clients, and the replies to them, that are in the router at the same time. Replies have a part of their own:
 // messages wait for connections to members, and these for replies, so replies must not wait for messages.
 type memory struct {
-	large   *semaphore.Weighted // messages over mediumMessage: half of all
-	medium  *semaphore.Weighted // smaller ones, which do not wait for large ones: a quarter
-	replies *semaphore.Weighted // a quarter
-	waiting *semaphore.Weighted // replies that wait: a quarter of a pool, for each holds a connection to a member
-	window  time.Duration       // how long a message waits
+	large   budget // of messages over mediumMessage: half of all
+	medium  budget // of smaller ones, which do not wait for large ones: a quarter
+	replies budget // a quarter
+}
+
+// budget is a part of the memory.
+type budget struct {
+	free     *semaphore.Weighted
+	patience time.Duration       // how long a message or a reply waits for it
+	places   *semaphore.Weighted // of those that wait; nil: any number may
 }
 
 const (
@@ -33,9 +38,15 @@ const (
 
 func newMemory(bytes int64, maxPoolSize uint64, window time.Duration) memory {
 	return memory{
-		large: semaphore.NewWeighted(bytes / 2), medium: semaphore.NewWeighted(bytes / 4), replies: semaphore.NewWeighted(bytes / 4),
-		waiting: semaphore.NewWeighted(int64(max(1, cmp.Or(maxPoolSize, defaultMaxPool)/4))), window: window,
+		large:   budget{free: semaphore.NewWeighted(bytes / 2), patience: window},
+		medium:  budget{free: semaphore.NewWeighted(bytes / 4), patience: window},
+		replies: budget{free: semaphore.NewWeighted(bytes / 4), patience: replyPatience, places: replyPlaces(maxPoolSize)},
 	}
+}
+
+// replyPlaces are those of replies that wait: a quarter of a pool, for each holds a connection to a member.
+func replyPlaces(maxPoolSize uint64) *semaphore.Weighted {
+	return semaphore.NewWeighted(int64(max(1, cmp.Or(maxPoolSize, defaultMaxPool)/4)))
 }
 
 // errNoMemory ends a message, or a reply, that has waited too long for memory.
@@ -49,39 +60,33 @@ type reservation struct {
 
 // forMessage waits until there is memory for a message of a client.
 func (m *memory) forMessage(ctx context.Context, length int) (reservation, error) {
-	part := m.large
+	part := &m.large
 	if length <= mediumMessage {
-		part = m.medium
+		part = &m.medium
 	}
-	return reserve(ctx, part, 2*int64(length), m.window)
+	return part.reserve(ctx, 2*int64(length))
 }
 
-// forReply waits until there is memory for a reply, if not too many wait already.
-func (m *memory) forReply(ctx context.Context, length int) (reservation, error) {
-	n := int64(length)
-	if m.replies.TryAcquire(n) {
-		return reservation{m.replies, n}, nil
+// reserve waits until there are n bytes, if not too many wait already.
+func (b *budget) reserve(ctx context.Context, n int64) (reservation, error) {
+	if b.free.TryAcquire(n) {
+		return reservation{b.free, n}, nil
 	}
-	if !m.waiting.TryAcquire(1) {
-		return reservation{}, errNoMemory
+	if b.places != nil {
+		if !b.places.TryAcquire(1) {
+			return reservation{}, errNoMemory
+		}
+		defer b.places.Release(1)
 	}
-	defer m.waiting.Release(1)
-	return reserve(ctx, m.replies, n, replyPatience)
-}
-
-func reserve(ctx context.Context, part *semaphore.Weighted, n int64, patience time.Duration) (reservation, error) {
-	if part.TryAcquire(n) {
-		return reservation{part, n}, nil
-	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	switch err := part.Acquire(limited, n); {
+	switch err := b.free.Acquire(limited, n); {
 	case err == nil:
-		return reservation{part, n}, nil
+		return reservation{b.free, n}, nil
 	case ctx.Err() != nil:
 		return reservation{}, context.Cause(ctx)
 	default:
-		return reservation{}, fmt.Errorf("%w: it has waited %v", errNoMemory, patience)
+		return reservation{}, fmt.Errorf("%w: it has waited %v", errNoMemory, b.patience)
 	}
 }
 
@@ -96,7 +101,7 @@ func (r *reservation) release() {
 // admitReply waits until there is memory for the reply to the command. That of an earlier attempt is given back.
 func (f *forwarded) admitReply(ctx context.Context, length int) error {
 	f.kept.release()
-	kept, err := f.client.router.memory.forReply(ctx, length)
+	kept, err := f.client.router.memory.replies.reserve(ctx, int64(length))
 	if errors.Is(err, errNoMemory) {
 		return fmt.Errorf("%w: %w", cluster.ErrNoRoom, err)
 	}

@@ -1,6 +1,7 @@
 package router_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,7 +35,13 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 			<-time.After(time.Millisecond)
 		}
 		small := w.dial()
-		small.must(command("update", "c", e("updates", bson.A{bson.D{e("q", bson.D{}), e("u", d("$set", d("b", string(make([]byte, 40<<10)))))}})))
+		commented := func(n int) []byte {
+			return messageOf(w, command("count", "c", e("comment", strings.Repeat("x", n))), 0)
+		}
+		sends(commented(64<<10-len(commented(0))))(w, small)
+		if reply, err := small.receive(); err != nil || reply.Lookup("ok").AsInt64() != 1 {
+			w.Errorf("a smaller message: %v, %v", reply, err)
+		}
 		if took := time.Since(began); took > 100*time.Millisecond {
 			w.Errorf("a smaller message waits %v", took)
 		}
@@ -54,29 +61,34 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 
 // A message that has waited too long is refused, and read past: the connection goes on.
 func TestAMessageForWhichThereIsNoMemory(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.router.SetMemory(littleMemory)
-		w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: time.Minute}))
-		for range 2 {
-			w.dial().send(insertBytes(largeInsert))
-		}
-		<-time.After(time.Millisecond)
-		c, old := w.dial(), w.connectOld()
-		began := time.Now()
-		old.send(wire.AppendQuery(nil, 3, 0, "app.$cmd", document(insertBytes(largeInsert))))
-		o := c.run(insertBytes(largeInsert))
-		var labels []string
-		_ = o.Lookup("errorLabels").Unmarshal(&labels)
-		want := []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"}
-		if code, _ := o.Lookup("code").AsInt64OK(); code != 462 || !slices.Equal(labels, want) || time.Since(began) != 20*time.Second {
-			w.Errorf("after %v: %v", time.Since(began), o)
-		}
-		c.must(d("count", "c"))
-		w.set.CheckCommands(w, "insert", 2)
-		if _, err := old.conn.Read(make([]byte, 1)); err == nil {
-			w.Error("an OP_QUERY for which there is no memory is answered")
-		}
-	})
+	for _, size := range []int{largeInsert, 60 << 10} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) { inWorld(t, func(w *world) { testNoMemory(w, insertBytes(size)) }) })
+	}
+}
+
+// testNoMemory sends an insert when two of its size have all the memory.
+func testNoMemory(w *world, insert bson.D) {
+	w.router.SetMemory(littleMemory)
+	w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: time.Minute}))
+	for range 2 {
+		w.dial().send(insert)
+	}
+	<-time.After(time.Millisecond)
+	c, old := w.dial(), w.connectOld()
+	began := time.Now()
+	old.send(wire.AppendQuery(nil, 3, 0, "app.$cmd", document(insert)))
+	o := c.run(insert)
+	var labels []string
+	_ = o.Lookup("errorLabels").Unmarshal(&labels)
+	want := []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"}
+	if code, _ := o.Lookup("code").AsInt64OK(); code != 462 || !slices.Equal(labels, want) || time.Since(began) != 20*time.Second {
+		w.Errorf("after %v: %v", time.Since(began), o)
+	}
+	c.must(d("count", "c"))
+	w.set.CheckCommands(w, "insert", 2)
+	if _, err := old.conn.Read(make([]byte, 1)); err == nil {
+		w.Error("an OP_QUERY for which there is no memory is answered")
+	}
 }
 
 // largeReplies returns a connection whose finds, getMores and findAndModifies have replies of 200 KiB, and holds the memory of replies until release.
@@ -87,6 +99,11 @@ func (w *world) largeReplies() (c *wireClient, cursor int64, release func()) {
 		c.must(insertBytes(200 << 10))
 	}
 	cursor = c.run(command("find", "c", e("batchSize", 0))).Lookup("cursor", "id").Int64()
+	return c, cursor, w.holdReplies()
+}
+
+// holdReplies holds the memory of replies, until release, by a client that does not read its own.
+func (w *world) holdReplies() (release func()) {
 	l := w.pipes()
 	stops := l.dial(w)
 	stops.send(command("find", "c", e("limit", 1), e("comment", "stops")))
@@ -94,7 +111,7 @@ func (w *world) largeReplies() (c *wireClient, cursor int64, release func()) {
 	if !w.router.MemoryInUse(littleMemory) {
 		w.Fatal("the reply holds no memory")
 	}
-	return c, cursor, func() { _, _ = stops.receive(); _ = l.Close() }
+	return func() { _, _ = stops.receive(); _ = l.Close() }
 }
 
 func TestALargeReplyWaitsForMemory(t *testing.T) {
@@ -118,14 +135,19 @@ func TestALargeReplyForWhichThereIsNoMemory(t *testing.T) {
 	numbered := []bson.E{e("lsid", d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})), e("txnNumber", int64(1))}
 	for name, c := range map[string]struct {
 		command func(cursor int64) bson.D
+		took    time.Duration
 		code    int64
 		labels  []string
 	}{
-		"find":    {func(int64) bson.D { return command("find", "c", e("limit", 1)) }, 462, []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"}},
-		"getMore": {func(cursor int64) bson.D { return command("getMore", cursor, e("collection", "c"), e("batchSize", 1)) }, 6, nil},
+		"find": {
+			func(int64) bson.D { return command("find", "c", e("limit", 1)) }, 10 * time.Second,
+			462, []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"},
+		},
+		"a find with less time": {func(int64) bson.D { return command("find", "c", e("limit", 1), e("maxTimeMS", 3000)) }, 3 * time.Second, 50, nil},
+		"getMore":               {func(cursor int64) bson.D { return command("getMore", cursor, e("collection", "c"), e("batchSize", 1)) }, 10 * time.Second, 6, nil},
 		"findAndModify": {func(int64) bson.D {
 			return command("findAndModify", "c", append(numbered, e("query", bson.D{}), e("update", d("$set", d("b", 1))))...)
-		}, 6, []string{"RetryableWriteError"}},
+		}, 10 * time.Second, 6, []string{"RetryableWriteError"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var cleared atomic.Int64
@@ -138,7 +160,7 @@ func TestALargeReplyForWhichThereIsNoMemory(t *testing.T) {
 				if raw, err := o.LookupErr("errorLabels"); err == nil {
 					_ = raw.Unmarshal(&labels)
 				}
-				if code, _ := o.Lookup("code").AsInt64OK(); code != c.code || !slices.Equal(labels, c.labels) || time.Since(began) != 10*time.Second {
+				if code, _ := o.Lookup("code").AsInt64OK(); code != c.code || !slices.Equal(labels, c.labels) || time.Since(began) != c.took {
 					w.Errorf("after %v: %.300v", time.Since(began), o)
 				}
 				if cleared.Load() != 0 {
@@ -163,23 +185,46 @@ func insertBytes(n int) bson.D {
 func TestFewRepliesWaitForMemory(t *testing.T) {
 	inWorld(t, func(w *world) {
 		_, _, release := w.largeReplies()
-		defer release()
-		began := time.Now()
-		var clients []*wireClient
-		for range 4 {
-			c := w.dial()
-			c.send(command("find", "c", e("limit", 1)))
-			clients = append(clients, c)
-			<-time.After(time.Millisecond)
-		}
-		for _, i := range []int{2, 3, 0, 1} { // of a pool of eight, two wait
-			reply, err := clients[i].receive()
-			code, _ := reply.Lookup("code").AsInt64OK()
-			if waited := time.Since(began) >= 10*time.Second; err != nil || code != 462 || waited != (i < 2) {
-				w.Errorf("reply %d after %v: %d, %v", i, time.Since(began), code, err)
-			}
-		}
+		w.twoOfFourRepliesWait()
+		release()
+		defer w.holdReplies()()
+		w.twoOfFourRepliesWait() // those that have waited have given up their places
 	}, poolOf(8))
+}
+
+// twoOfFourRepliesWait fails unless of four replies for which there is no memory two wait, as many as may with a pool of eight.
+func (w *world) twoOfFourRepliesWait() {
+	w.Helper()
+	began := time.Now()
+	var clients []*wireClient
+	for range 4 {
+		c := w.dial()
+		c.send(command("find", "c", e("limit", 1)))
+		clients = append(clients, c)
+		<-time.After(time.Millisecond)
+	}
+	for _, i := range []int{2, 3, 0, 1} {
+		reply, err := clients[i].receive()
+		code, _ := reply.Lookup("code").AsInt64OK()
+		if waited := time.Since(began) >= 10*time.Second; err != nil || code != 462 || waited != (i < 2) {
+			w.Errorf("reply %d after %v: %d, %v", i, time.Since(began), code, err)
+		}
+	}
+}
+
+// A second attempt does not wait for the memory of the first one's reply, which has not come to its end.
+func TestARetryGivesBackTheMemoryOfTheReplyBefore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.router.SetMemory(littleMemory)
+		c := w.dial()
+		c.must(insertBytes(200 << 10))
+		w.script("find", mongotest.Fault{LoseReply: true, CutReplyAfter: 1000})
+		began := time.Now()
+		c.must(d("find", "c"))
+		if took := time.Since(began); took >= time.Second || len(w.answered("find")) != 2 || w.router.MemoryInUse(littleMemory) {
+			w.Errorf("the members %v after %v; memory is in use: %v", w.answered("find"), took, w.router.MemoryInUse(littleMemory))
+		}
+	})
 }
 
 // An operation that has waited out the window for a connection to a member is told so: no maxTimeMS has passed.

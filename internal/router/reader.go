@@ -96,6 +96,7 @@ func (r *reader) readLarge(length int) (_ []byte, err error) {
 	}
 	here := r.small[r.start:min(r.end, r.start+length)]
 	b := append(make([]byte, 0, min(length, firstGrowth)), here...)
+	defer func() { r.large = b }() // until release, also if it did not come to its end
 	r.start += len(here)
 	defer r.progress.rest()
 	for len(b) < length {
@@ -105,12 +106,9 @@ func (r *reader) readLarge(length int) (_ []byte, err error) {
 		r.progress.step()
 		got, err := io.ReadFull(r.from, b[len(b):min(cap(b), length, len(b)+stallStep)])
 		if b = b[:len(b)+got]; err != nil {
-			largebuffer.Put(b)
-			r.kept.release()
 			return nil, err
 		}
 	}
-	r.large = b
 	return b, nil
 }
 
