@@ -38,6 +38,12 @@ func answered(err error) (official.CommandError, bool) {
 	return e, ok && e.Raw != nil
 }
 
+// replied reports whether the attempt that counts has a reply, with whatever error.
+func replied(err error) bool {
+	_, refused := answered(err)
+	return refused || errors.Is(chosen(err), errInReply)
+}
+
 // undecided reports whether a member's reply to the last attempt of a write leaves open what an attempt before it did: the member refused to
 // look, perhaps because it has too much to do. A client would take the reply for the outcome.
 func (f *forwarded) undecided(code int32, history *retry.Error) bool {

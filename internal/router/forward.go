@@ -255,7 +255,6 @@ func (f *forwarded) size() int { return int(f.command.Header.Length) }
 func (f *forwarded) stopWaiting() {
 	if f.entered {
 		f.client.places().leave(f.size())
-		f.entered = false
 	}
 	f.client.endWatch()
 }

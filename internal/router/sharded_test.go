@@ -2,7 +2,6 @@ package router_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -16,7 +15,7 @@ import (
 )
 
 // inShardedWorld runs f with a router in front of three mongos.
-func inShardedWorld(t *testing.T, f func(w *world)) {
+func inShardedWorld(t *testing.T, f func(w *world), change ...func(*router.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, set: mongotest.RunShardedT(t, 3, 3, mongotest.InMemory()), network: memnet.New(memnet.Config{})}
@@ -60,59 +59,4 @@ func TestTransactionsAndCursorsBehindSeveralMongos(t *testing.T) {
 			w.Errorf("%d documents, %v", n, err)
 		}
 	})
-}
-
-// The mongos of a transaction dies. Its statements fail, so that the program begins again; its end is done by another mongos, once.
-func TestTheMongosOfATransactionDies(t *testing.T) {
-	lsid := e("lsid", d("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)}))
-	for _, end := range []string{"commitTransaction", "abortTransaction", "insert"} {
-		t.Run(end, func(t *testing.T) {
-			inShardedWorld(t, func(w *world) {
-				c := w.dial()
-				var at atomic.Int64
-				at.Store(-1)
-				w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-					if r.Mongos >= 0 {
-						at.Store(int64(r.Mongos))
-					}
-					return next(r)
-				})
-				within := []bson.E{lsid, e("txnNumber", int64(1)), e("autocommit", false)}
-				first := c.run(command("insert", "c", e("documents", bson.A{d("_id", 1)})), append(within, e("startTransaction", true))...)
-				token, err := first.LookupErr("recoveryToken")
-				if err != nil {
-					w.Fatalf("the insert is answered with %v", first)
-				}
-				kill := func() { w.set.KillMongos(int(at.Load())) }
-				if end == "commitTransaction" { // another mongos can only tell what this one has done
-					w.set.Use(end, mongotest.FaultOnce(mongotest.Fault{After: kill}))
-				} else {
-					kill()
-				}
-				last, db := append(command(end, 1, within...), e("recoveryToken", token)), "admin"
-				if end == "insert" {
-					last, db = command(end, "c", append(within, e("documents", bson.A{d("_id", 2)}))...), "app"
-				}
-				reply, err := c.ask(last, db)
-				if err != nil {
-					w.Fatal(err)
-				}
-				ok := reply.Lookup("ok").AsFloat64() == 1
-				if end == "insert" {
-					label, _ := reply.Lookup("errorLabels", "0").StringValueOK()
-					if ok || label != "TransientTransactionError" {
-						w.Errorf("a statement after that: %v", reply)
-					}
-					return
-				}
-				if end == "commitTransaction" && !ok {
-					w.Errorf("the commit: %v", reply)
-				}
-				n := c.run(d("count", "c")).Lookup("n").AsInt64()
-				if want := map[string]int64{"commitTransaction": 1}[end]; n != want {
-					w.Errorf("after %s there are %d documents, want %d: %v", end, n, want, reply)
-				}
-			})
-		})
-	}
 }

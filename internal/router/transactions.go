@@ -39,13 +39,9 @@ func (r *Router) sharded() bool {
 
 // placeTransaction has a command of a transaction go to the mongos that has begun it.
 func (c *client) placeTransaction(f *forwarded) {
-	q := f.command
-	begins := field(q.Body, "startTransaction")
-	if f.session = c.sessionOf(q); begins.True() || !f.session.known {
-		return
-	}
+	f.session = c.sessionOf(f.command)
 	t, known := c.router.transactions.get(f.session)
-	if !known || t.number != numberOf(q) {
+	if !known || t.number != numberOf(f.command) { // a new one may begin anywhere
 		return
 	}
 	if s := c.router.serverAt(t.address); s != nil {
@@ -84,7 +80,7 @@ func (f *forwarded) noteTransaction() {
 
 // movesTransaction reports whether the end of a transaction, whose mongos has failed, is to be tried at another one.
 func (f *forwarded) movesTransaction(err error) bool {
-	if _, replied := answered(err); replied || !f.session.known || f.pin.Server() == nil || !f.ends() || f.client.ctx.Err() != nil {
+	if f.pin.Server() == nil || !f.ends() || replied(err) || f.client.ctx.Err() != nil {
 		return false
 	}
 	f.client.router.transactions.drop(f.session)
