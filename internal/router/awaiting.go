@@ -104,10 +104,10 @@ func (f *forwarded) awaits() bool {
 	return q.Name == "getMore" && (q.maxTime > 0 || f.client.router.cursors.awaits(q.cursor))
 }
 
-// opensAwaiting reports whether the command is a find whose getMores wait for documents.
+// opensAwaiting reports whether the command is a find whose getMores wait for documents. Members know the field in no other command.
 func opensAwaiting(q *command) bool {
 	awaitData := field(q.Body, "awaitData")
-	return q.Name == "find" && awaitData.True()
+	return awaitData.True()
 }
 
 // appendAwait writes how long a getMore may wait at its member, if that is less than it asks for.

@@ -103,35 +103,45 @@ func TestACrowdThatAwaitsTakesTurns(t *testing.T) {
 
 func TestWhichGetMoresAwait(t *testing.T) {
 	tailable := bson.D{{Key: "find", Value: "capped"}, {Key: "tailable", Value: true}}
+	awaiting := append(slices.Clone(tailable), bson.E{Key: "awaitData", Value: true})
+	limited := []bson.E{{Key: "maxTimeMS", Value: 50_000}}
+	const second = "second:27017"
 	for _, c := range []struct {
 		open   bson.D
+		at     string // the router
 		more   []bson.E
 		awaits bool
 	}{
-		{changeStream, nil, true},
-		{append(slices.Clone(tailable), bson.E{Key: "awaitData", Value: true}), nil, true},
-		{append(slices.Clone(tailable), bson.E{Key: "awaitData", Value: true}), []bson.E{{Key: "maxTimeMS", Value: 50_000}}, true},
-		{tailable, nil, false},
-		{bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 1}}, nil, false},
+		{changeStream, address, nil, true},
+		{awaiting, address, nil, true},
+		{awaiting, address, limited, true},
+		{awaiting, second, limited, true},
+		{tailable, address, nil, false},
+		{bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 1}}, address, nil, false},
 	} {
 		inWorld(t, func(w *world) {
+			defer w.startAt(second).Close()
 			w.fill(2)
 			first := w.dial()
 			first.must(bson.D{{Key: "create", Value: "capped"}, {Key: "capped", Value: true}, {Key: "size", Value: 10_000}})
 			first.must(bson.D{{Key: "insert", Value: "capped"}, {Key: "documents", Value: bson.A{d("_id", 1)}}})
+			var clients []*wireClient
+			var getMores []bson.D
+			for range 2 {
+				client := w.dial()
+				getMore := command("getMore", w.dialTo(c.at).run(c.open).Lookup("cursor", "id").AsInt64(), e("collection", c.open[0].Value))
+				if c.at == second { // it is known, but not that its getMores wait
+					client.must(getMore, e("maxTimeMS", 1))
+				}
+				clients, getMores = append(clients, client), append(getMores, append(getMore, c.more...))
+			}
 			w.set.Use("getMore", mongotest.Always(mongotest.Fault{Delay: time.Second}))
 			// With pools of two there is one turn: the second getMore waits for it if it needs one.
 			began := time.Now()
 			ended := make(chan struct{})
-			for range 2 {
-				client := w.dial()
-				id := client.run(c.open).Lookup("cursor", "id").AsInt64()
-				collection := c.open[0].Value
-				if collection == nil || id == 0 {
-					w.Fatalf("%v opens no cursor", c.open)
-				}
+			for i, client := range clients {
 				go func() {
-					client.must(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: collection}}, c.more...)
+					client.must(getMores[i])
 					ended <- struct{}{}
 				}()
 			}
@@ -158,6 +168,8 @@ func TestATurnOfAClientThatLeavesIsFree(t *testing.T) {
 		waits.send(getMore(waits), long)
 		<-time.After(time.Millisecond)
 		last.send(getMore(last))
+		ends := w.dial()
+		ends.must(command("killCursors", "c", e("cursors", bson.A{id(ends)})), e("maxTimeMS", 60_000)) // that waits for no turn
 		_ = has.conn.Close()
 		_ = waits.conn.Close()
 		began := time.Now()
