@@ -74,7 +74,8 @@ func testNoMemory(w *world, insert bson.D) {
 		w.dial().send(insert)
 	}
 	<-time.After(time.Millisecond)
-	c, old := w.dial(), w.connectOld()
+	c, old, silent := w.dial(), w.connectOld(), w.dial()
+	sends(messageOf(w, insert, wire.MoreToCome))(w, silent)
 	began := time.Now()
 	old.send(wire.AppendQuery(nil, 3, 0, "app.$cmd", document(insert)))
 	o := c.run(insert)
@@ -88,6 +89,10 @@ func testNoMemory(w *world, insert bson.D) {
 	w.set.CheckCommands(w, "insert", 2)
 	if _, err := old.conn.Read(make([]byte, 1)); err == nil {
 		w.Error("an OP_QUERY for which there is no memory is answered")
+	}
+	<-time.After(time.Minute)
+	if o := silent.outcomeOf(d("count", "c")); o.OK != 1 {
+		w.Errorf("after a message that is never answered: %+v", o)
 	}
 }
 
@@ -127,6 +132,8 @@ func TestALargeReplyWaitsForMemory(t *testing.T) {
 		if w.router.MemoryInUse(littleMemory) {
 			w.Error("memory is in use after the last reply")
 		}
+		w.pass(time.Minute)
+		c.must(d("count", "c")) // after its large reply it may be silent
 	})
 }
 

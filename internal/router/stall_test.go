@@ -2,11 +2,14 @@ package router_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/router"
 )
 
 // pipes is a listener of connections that hold no bytes: a write waits until the other end reads.
@@ -54,12 +57,12 @@ func TestAMessageThatStalls(t *testing.T) {
 	small, large := insertOf(t, 512), insertOf(t, 4<<20)
 	drip := func(b []byte, step int, pause time.Duration) func(*wireClient) error {
 		return func(c *wireClient) error {
-			for len(b) > 0 {
-				n := min(step, len(b))
-				if _, err := c.conn.Write(b[:n]); err != nil {
+			for rest := b; len(rest) > 0; {
+				n := min(step, len(rest))
+				if _, err := c.conn.Write(rest[:n]); err != nil {
 					return err
 				}
-				b = b[n:]
+				rest = rest[n:]
 				<-time.After(pause)
 			}
 			return nil
@@ -67,31 +70,43 @@ func TestAMessageThatStalls(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		send func(*wireClient) error
-		ends bool
+		ends bool // if it is large, whether it is kept or read past
 	}{
-		"nothing":                {func(*wireClient) error { return nil }, false},
-		"a byte":                 {drip(small[:1], 1, 0), true},
-		"half a header":          {drip(small[:9], 9, 0), true},
-		"half a small message":   {drip(small[:100], 100, 0), true},
-		"half a large message":   {drip(large[:3<<20], 3<<20, 0), true},
-		"a small one in drips":   {drip(small, 10, time.Second), true},
-		"a large one in drips":   {drip(large, 1000, time.Second), true},
-		"a large one that comes": {drip(large, 1<<20, 9*time.Second), false},
-		"a small one in two":     {drip(small, 300, 9*time.Second), false},
+		"nothing":                   {func(*wireClient) error { return nil }, false},
+		"a byte":                    {drip(small[:1], 1, 0), true},
+		"half a header":             {drip(small[:9], 9, 0), true},
+		"half a small message":      {drip(small[:100], 100, 0), true},
+		"the header of a large one": {drip(large[:17], 17, 0), true},
+		"half a large message":      {drip(large[:3<<20], 3<<20, 0), true},
+		"a small one in drips":      {drip(small, 10, time.Second), true},
+		"a large one in drips":      {drip(large, 1000, time.Second), true},
+		"a large one that comes":    {drip(large, 1<<20, 9*time.Second), false},
+		"a small one in two":        {drip(small, 300, 9*time.Second), false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				l := w.pipes()
-				defer l.Close()
-				client := l.dial(w)
-				go func() { _, _ = io.Copy(io.Discard, client.conn) }()
-				err := c.send(client)
-				<-time.After(15 * time.Second)
-				if ended := w.router.Clients() == 0; ended != c.ends {
-					w.Errorf("disconnected: %v, want %v; the write: %v", ended, c.ends, err)
-				}
+		for _, memory := range []int64{256 << 20, 0} {
+			t.Run(fmt.Sprint(name, memory), func(t *testing.T) {
+				told := new(refusals)
+				inWorld(t, func(w *world) {
+					w.router.SetMemory(memory)
+					l := w.pipes()
+					defer l.Close()
+					client := l.dial(w)
+					go func() { _, _ = io.Copy(io.Discard, client.conn) }()
+					err := c.send(client)
+					wait := 12100 * time.Millisecond
+					if memory == 0 {
+						wait += 20 * time.Second // in which it waits for memory
+					}
+					<-time.After(wait)
+					if ended := w.router.Clients() == 0; ended != c.ends {
+						w.Errorf("disconnected: %v, want %v; the write: %v", ended, c.ends, err)
+					}
+					if strings.Contains(told.text(), "less than 1 MiB of a message") != c.ends {
+						w.Errorf("the log has %q", told.text())
+					}
+				}, func(cfg *router.Config) { cfg.Refused = told.add })
 			})
-		})
+		}
 	}
 }
 

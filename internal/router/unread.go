@@ -10,7 +10,7 @@ import (
 // unread is the error of a message that was not kept, because there was no memory for it. The next message can be read.
 type unread struct {
 	header wire.Header
-	flags  wire.MsgFlags // of an OP_MSG
+	flags  wire.MsgFlags // if it is an OP_MSG
 	cause  error
 }
 
@@ -39,9 +39,7 @@ func (r *reader) readPast(length int, cause error) error {
 		}
 	}
 	u.header, _ = wire.ParseHeader(head)
-	if u.header.OpCode == wire.OpMsg {
-		u.flags = wire.MsgFlags(binary.LittleEndian.Uint32(head[wire.HeaderLength:]))
-	}
+	u.flags = wire.MsgFlags(binary.LittleEndian.Uint32(head[wire.HeaderLength:]))
 	return u
 }
 
