@@ -53,6 +53,7 @@ func TestARouterIsReadyWhileAMemberTakesWrites(t *testing.T) {
 		if text, ready := w.router.Ready(); !ready || text != "writes go to "+w.set.Addr(primary) {
 			w.Errorf("%q, %t", text, ready)
 		}
+		synctest.Wait() // WatchReady has told it
 		w.set.Kill(primary)
 		<-time.After(time.Second)
 		text, ready := w.router.Ready()
