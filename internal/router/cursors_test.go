@@ -21,9 +21,15 @@ func TestAnyRouterContinuesACursor(t *testing.T) {
 			}
 			return id
 		}
-		more := other.run(bson.D{{Key: "getMore", Value: opened()}, {Key: "collection", Value: "c"}})
+		cursor := opened()
+		more := other.run(bson.D{{Key: "getMore", Value: cursor}, {Key: "collection", Value: "c"}})
 		if batch, _ := more.Lookup("cursor", "nextBatch").Array().Values(); len(batch) != 90 {
 			w.Errorf("getMore is answered with %v", more)
+		}
+		before := len(w.answered("getMore"))
+		other.run(bson.D{{Key: "getMore", Value: cursor}, {Key: "collection", Value: "c"}})
+		if n := len(w.answered("getMore")) - before; n != 3 {
+			w.Errorf("a cursor that has ended is looked for at %d members", n)
 		}
 		id := opened()
 		killed := other.run(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{id, int64(7)}}})

@@ -94,11 +94,10 @@ const longOperation = 2 * time.Second
 // watchClients watches, until the router ends, the clients whose operations take long, and ends those that have stalled.
 func (r *Router) watchClients() {
 	defer r.serving.Done()
-	look := time.NewTicker(longOperation)
-	defer look.Stop()
+	look := time.Tick(longOperation)
 	for {
 		select {
-		case now := <-look.C:
+		case now := <-look:
 			r.lookAtClients(now)
 		case <-r.ctx.Done():
 			return

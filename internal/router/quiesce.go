@@ -60,15 +60,15 @@ func (r *Router) Shutdown(ctx context.Context) {
 	r.Quiesce()
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Quiesce)
 	defer cancel()
-	departs := time.AfterFunc(r.cfg.Quiesce/2, r.depart) // by then a balancer has asked /readyz
-	defer departs.Stop()
-	look := time.NewTicker(leaveLook)
-	defer look.Stop()
+	departs := time.After(r.cfg.Quiesce / 2) // by then a balancer has asked /readyz
+	look := time.Tick(leaveLook)
 	for r.Clients() > 0 {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-departs:
+			r.depart()
+		case <-look:
 		}
 	}
 }

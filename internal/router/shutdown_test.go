@@ -33,6 +33,9 @@ func TestHowLongAShutdownTakes(t *testing.T) {
 			if took := time.Since(began); took < c.took || took > c.took+step {
 				w.Errorf("%s: it took %v, want %v", name, took, c.took)
 			}
+			if n := w.router.Clients(); n != 0 {
+				w.Errorf("%s: %d clients are connected", name, n)
+			}
 		})
 	}
 }
