@@ -60,6 +60,10 @@ func TestALargeReplyNeedsPermission(t *testing.T) {
 					if errors.Is(err, ErrNoRoom) != ends || (err == nil) != (len(reply) > c.text) || conn.Reusable() == ends {
 						t.Errorf("%d bytes, %v; the connection can be used again: %v", len(reply), err, conn.Reusable())
 					}
+					conn.Admit = nil // the next user of the connection takes any reply
+					if _, err := conn.RoundTrip(t.Context(), command("ping"), 9); err != nil && !ends {
+						t.Errorf("the next round trip: %v", err)
+					}
 					s.CheckIn(conn)
 				})
 			})

@@ -35,8 +35,8 @@ func (p *pool) connectForWaiters() {
 			p.yieldIdle()
 			return
 		default:
-			p.waiters.setConnecting(w)
-			w.queue().connecting++
+			w.connecting = true
+			p.connecting++
 			p.begin(w, w.share)
 		}
 	}

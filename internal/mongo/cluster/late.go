@@ -45,9 +45,6 @@ func (s *share) first(now time.Time) *waiter {
 		s.waiters.remove(w)
 		w.late = true
 		s.late.push(w)
-		if w.connecting {
-			s.late.connecting++
-		}
 	}
 	return s.late.last
 }

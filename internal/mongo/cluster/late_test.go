@@ -98,3 +98,39 @@ func TestALateWaiterLeaves(t *testing.T) {
 		}
 	})
 }
+
+// A late waiter keeps its user's share, although nobody else of that user waits and the last connection has broken: the connection that is made
+// for it is the user's afterwards.
+func TestALateWaiterKeepsTheShareOfItsUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, loginPeer(nil), func(cfg *Config) { cfg.MaxPoolSize = 1 })
+		found(t, s, standalone())
+		ann := plainUser(t, "ann")
+		held := checkOutFor(t, s, ann)
+		ctx, cancel := context.WithTimeout(LateLast(t.Context()), 100*time.Millisecond)
+		defer cancel()
+		late := async(func() *Conn {
+			c, err := s.CheckOut(ctx, ann)
+			if err != nil {
+				t.Error(err)
+			}
+			return c
+		})
+		pass(t, time.Millisecond)
+		prompt := async(func() *Conn { return checkOutFor(t, s, ann) })
+		pass(t, 60*time.Millisecond)
+		s.CheckIn(held)
+		broken := settled(t, "the prompt checkout", prompt)
+		_ = broken.Broken(errors.New("a test"))
+		s.CheckIn(broken)
+		own := settled(t, "the late checkout", late)
+		s.CheckIn(own)
+		if c := checkOutFor(t, s, ann); c != own {
+			t.Error("the connection of the late one is not its user's")
+		} else {
+			s.CheckIn(c)
+		}
+		users(t, s, 1)
+		counters(t, s, 1, 1, 0)
+	})
+}

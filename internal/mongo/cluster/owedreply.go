@@ -55,7 +55,7 @@ func (p *pool) yieldOwing() {
 	if most := p.server.cluster.cfg.MaxPoolSize; most == 0 || p.total < most {
 		return
 	}
-	needed := p.waiters.length - p.waiters.connecting - p.filling - p.yielding
+	needed := p.waiters.length - p.connecting - p.filling - p.yielding
 	for pending := range p.pending {
 		if pending.waiter != nil && !pending.waiter.queued() {
 			needed-- // its caller has left, so the first waiter gets it

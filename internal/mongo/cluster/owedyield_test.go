@@ -208,7 +208,7 @@ func TestAConnectionOnItsWaySparesTheOnesThatOwe(t *testing.T) {
 		s.pool.filling, s.pool.total = 1, 2
 		s.pool.enqueue(&waiter{granted: make(chan grant, 1)}, s.pool.own)
 		s.pool.connectForWaiters()
-		s.pool.filling, s.pool.total, s.pool.waiters, s.pool.own.waiters = 0, 1, waitQueue{}, waitQueue{links: ofShare}
+		s.pool.filling, s.pool.total, s.pool.connecting, s.pool.waiters, s.pool.own.waiters = 0, 1, 0, waitQueue{}, waitQueue{links: ofShare}
 		s.pool.mu.Unlock()
 		synctest.Wait()
 		if ids := heard.closedFor(); ids != nil {

@@ -32,6 +32,7 @@ type pool struct {
 	yielding    int     // those of them that are being closed for waiters
 	lastID      int64
 	waiters     waitQueue
+	connecting  int // those of them for whom a connection was begun
 	counts      poolCounts
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices

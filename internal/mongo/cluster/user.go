@@ -61,9 +61,9 @@ func (p *pool) shareOf(u *User) *share {
 	return s
 }
 
-// dropUnused forgets the share of a user that has nothing.
+// dropUnused forgets the share of a user that has nothing. The own one is not among them.
 func (p *pool) dropUnused(s *share) {
-	if s.user != nil && s.total == 0 && s.waiters.length+s.late.length == 0 {
+	if s.total == 0 && s.waiters.length+s.late.length == 0 {
 		delete(p.others, s.user)
 	}
 }

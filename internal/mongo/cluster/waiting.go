@@ -34,6 +34,9 @@ func (p *pool) dequeue(w *waiter) bool {
 	if !p.waiters.remove(w) {
 		return false
 	}
+	if w.connecting {
+		p.connecting--
+	}
 	w.queue().remove(w)
 	p.dropUnused(w.share)
 	return true

@@ -7,7 +7,6 @@ import "time"
 type waitQueue struct {
 	first, last *waiter
 	length      int
-	connecting  int           // those for which a connection was begun
 	longest     time.Duration // that one has waited that is not in the queue any more
 	links       uint8         // which of the waiters' links it uses
 }
@@ -53,16 +52,7 @@ func (q *waitQueue) remove(w *waiter) bool {
 		l.behind.links[q.links].before = l.before
 	}
 	w.links[q.links] = link{}
-	if w.connecting {
-		q.connecting--
-	}
 	q.length--
 	q.longest = max(q.longest, time.Since(w.since))
 	return true
-}
-
-// setConnecting notes that a connection was begun for a waiter of the queue.
-func (q *waitQueue) setConnecting(w *waiter) {
-	w.connecting = true
-	q.connecting++
 }
