@@ -43,14 +43,13 @@ func (c *client) watchLong(now time.Time) {
 }
 
 func (c *client) watchLocked() {
-	room := c.in.room()
-	if len(room) == 0 || c.watcher.ended != nil {
+	if c.watcher.ended != nil {
 		return
 	}
 	if c.limited {
 		_ = c.conn.SetReadDeadline(time.Time{}) // it was that of a message, which has come
 	}
-	ended := make(chan struct{})
+	ended, room := make(chan struct{}), c.in.room()
 	c.watcher.ended = ended
 	go func() {
 		defer close(ended)
@@ -84,7 +83,7 @@ func (c *client) endWatch() {
 	_ = c.conn.SetReadDeadline(past)
 	<-w.ended
 	c.in.end += w.n
-	w.ended, w.n = nil, 0
+	w.ended = nil
 	_ = c.conn.SetReadDeadline(time.Time{})
 }
 

@@ -26,16 +26,28 @@ func TestAUserWhoDoesNotExistHasTheKindOfThoseWhoDo(t *testing.T) {
 		t.Errorf("without a user it is %v", got)
 	}
 	k.note(nil) // one whom the router cannot log in
-	k.note(verifiersWith(20000, 0))
+	for range mostKinds { // as many users have it
+		k.note(verifiersWith(20000, 0))
+	}
 	if got := k.fake(nil, user(0)); got != (kind{20000, 0}) {
 		t.Errorf("it is %v", got)
 	}
 	k.note(verifiersWith(15000, 10000))
 	k.note(verifiersWith(20000, 0))
 	before, count := make(map[id]kind), make(map[kind]int)
+	secrets, databases := 0, 0 // how often another one makes another kind
 	for i := range 200 {
 		one := k.fake([]byte("s"), user(i))
 		before[user(i)], count[one] = one, count[one]+1
+		if k.fake([]byte("t"), user(i)) != one {
+			secrets++
+		}
+		if k.fake([]byte("s"), id{"app", user(i).name}) != one {
+			databases++
+		}
+	}
+	if secrets < 50 || databases < 50 {
+		t.Errorf("of 200 names another secret gives %d another kind, and another database %d", secrets, databases)
 	}
 	if len(count) != 2 || count[kind{20000, 0}] < 50 || count[kind{15000, 10000}] < 50 {
 		t.Errorf("200 names have the kinds %v", count)

@@ -2,7 +2,9 @@ package router
 
 import (
 	"net"
+	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -94,5 +96,53 @@ func TestTheEndOfAStalledClientWaitsForNothing(t *testing.T) {
 	c.endStalled()
 	if _, err := there.Read(make([]byte, 1)); err == nil {
 		t.Error("it was not ended")
+	}
+}
+
+// deadlines counts how often a deadline was set.
+type deadlines struct {
+	net.Conn
+	set int
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set++
+	return d.Conn.SetReadDeadline(at)
+}
+
+// To set a deadline for each message costs as much as some messages do.
+func TestOnlyStrangersHaveDeadlines(t *testing.T) {
+	here, _ := net.Pipe()
+	c := newClient(isolatedRouter(t), here, 1)
+	d := &deadlines{Conn: c.conn}
+	c.conn = d
+	for i, want := range []int{1, 2, 3, 3, 3} { // the third one takes it away
+		if i == 2 {
+			c.account = new(account)
+		}
+		if c.limitSilence(); d.set != want {
+			t.Errorf("before message %d a deadline was set %d times, want %d", i, d.set, want)
+		}
+	}
+}
+
+// A tracer keeps no name that no server accepts. That of a collection is made once while the client stays with it.
+func TestTheNamesThatATracerGets(t *testing.T) {
+	var p parser
+	named := func(n int) *command {
+		body := marshal(t, bson.D{{Key: "find", Value: strings.Repeat("x", n)}})
+		return &command{ClientMessage: wire.ClientMessage{Name: "find", Body: body}}
+	}
+	for n, want := range map[int]int{1: 1, longestName: longestName, longestName + 1: 0} {
+		if got := p.traceableCollection(named(n)); len(got) != want {
+			t.Errorf("a collection of %d bytes: %q", n, got)
+		}
+		if got := traceable(strings.Repeat("x", n)); len(got) != want {
+			t.Errorf("a name of %d bytes: %q", n, got)
+		}
+	}
+	q := named(50)
+	if allocs := testing.AllocsPerRun(100, func() { p.traceableCollection(q) }); allocs != 0 {
+		t.Errorf("%v allocations for each command", allocs)
 	}
 }

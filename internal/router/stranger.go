@@ -54,6 +54,5 @@ func (c *client) limitSilence() {
 func (c *command) withoutFields() {
 	at, body := wire.BeginDocument(nil)
 	body = wire.EndDocument(wire.AppendInt32(body, c.Name, 1), at)
-	message := wire.ClientMessage{Header: c.Header, Flags: c.Flags, Name: c.Name, Database: c.Database, Body: body}
-	*c = command{ClientMessage: message, old: c.old}
+	*c = command{ClientMessage: wire.ClientMessage{Header: c.Header, Flags: c.Flags, Name: c.Name, Database: c.Database, Body: body}}
 }

@@ -144,6 +144,10 @@ func TestAStrangerSendsMembersNothingOfItsOwn(t *testing.T) {
 				w.Error("members see the stranger's time")
 			}
 		}
+		sends(messageOf(t, d("buildInfo", 1), wire.MoreToCome), messageOf(t, d("hello", 1), 0))(w, c)
+		if reply, err := c.receive(); err != nil || reply.Lookup("msg").Type == 0 {
+			w.Errorf("after a command without a reply: %v, %v", reply, err)
+		}
 	})
 }
 

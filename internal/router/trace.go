@@ -13,7 +13,7 @@ func (c *client) trace(ctx context.Context, f *forwarded) context.Context {
 	}
 	op := &f.op
 	ctx, op.Traced = c.router.runner.TraceIn(
-		ctx, &f.traced, traceable(op.Name), traceable(op.Database), c.parser.traceableCollection(f.command), f.began)
+		ctx, &f.traced, traceable(op.Name), op.Database, c.parser.traceableCollection(f.command), f.began)
 	return ctx
 }
 
