@@ -25,7 +25,7 @@ func TestAUserWhoDoesNotExistHasTheKindOfThoseWhoDo(t *testing.T) {
 	if got := k.fake(nil, user(0)); got != (kind{15000, 10000}) {
 		t.Errorf("without a user it is %v", got)
 	}
-	k.note(nil) // one whom the router cannot log in
+	k.note(nil)           // one whom the router cannot log in
 	for range mostKinds { // as many users have it
 		k.note(verifiersWith(20000, 0))
 	}

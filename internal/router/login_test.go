@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -258,4 +259,47 @@ func TestALoginWithoutAPrimary(t *testing.T) {
 			w.Error(err)
 		}
 	}, func(cfg *router.Config) { cfg.MostWaiting = 10 })
+}
+
+// A primary that does not answer is asked first no more for a while: only the first login waits for it.
+func TestAPrimaryThatDoesNotAnswerIsAvoided(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		w.pass(time.Second)
+		primary := w.set.Primary()
+		heal := w.set.Use("usersInfo", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			if r.Member != primary {
+				return mongotest.Fault{}
+			}
+			return mongotest.Fault{Delay: time.Hour}
+		}))
+		for _, want := range []time.Duration{10 * time.Second, 0} {
+			began := time.Now()
+			if w.asUser("ann", "ann's"); time.Since(began) != want {
+				w.Errorf("a login takes %v, want %v", time.Since(began), want)
+			}
+			w.pass(2 * time.Second) // then it is asked again
+		}
+		heal()
+		w.pass(20 * time.Second)
+		var asked atomic.Int64
+		w.set.Use("usersInfo", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			asked.Store(int64(r.Member))
+			return next(r)
+		})
+		if w.asUser("ann", "ann's"); int(asked.Load()) != primary {
+			w.Errorf("then member %d is asked, the primary is %d", asked.Load(), primary)
+		}
+	})
+}
+
+// When no member answers, a login fails at the end of the window.
+func TestALoginThatNoMemberAnswers(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		w.pass(time.Second)
+		w.set.Use("usersInfo", mongotest.Always(mongotest.Fault{Delay: time.Hour}))
+		began := time.Now()
+		if o := w.dial().outcomeOf(saslStart(sha256, []byte("n,,n=ann,r=nonce"))); o.Code != 6 || time.Since(began) != 15*time.Second {
+			w.Errorf("after %v: %+v", time.Since(began), o)
+		}
+	}, func(cfg *router.Config) { cfg.Window = 15 * time.Second })
 }
