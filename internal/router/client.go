@@ -37,7 +37,6 @@ type client struct {
 func newClient(r *Router, conn net.Conn, id int64) *client {
 	c := &client{router: r, conn: r.secured(conn), socket: conn, id: id}
 	c.progress.looks = &r.looks
-	c.departure.late = r.departing.Load()
 	c.ctx, c.end = context.WithCancel(r.ctx)
 	c.in.from, c.in.progress, c.in.ctx, c.in.memory = c.conn, &c.progress, c.ctx, &r.memory
 	if !r.cfg.PinOperation {

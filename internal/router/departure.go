@@ -7,11 +7,24 @@ import "sync/atomic"
 // one retry, for which the balancer has another router.
 type departure struct {
 	balanced    bool
-	late        bool // it came when the others had to go: its balancer knows no better place
+	late        bool // it was made when the others had to go: its balancer knows no better place
 	cursors     map[int64]struct{}
 	transaction bool        // one is open
 	rests       atomic.Bool // between two messages, with nothing open
 }
+
+// greetBalanced notes that a client is load-balanced.
+func (c *client) greetBalanced() {
+	if c.departure.balanced {
+		return
+	}
+	c.departure.balanced = true
+	c.router.balanced.Store(true)
+	c.madeNow()
+}
+
+// madeNow notes that the driver has made its connection, but perhaps for the login.
+func (c *client) madeNow() { c.departure.late = c.departure.late || c.router.departing.Load() }
 
 // holds reports whether something is open that only this connection can go on with, for a load-balanced driver.
 func (d *departure) holds() bool { return d.transaction || len(d.cursors) > 0 }
@@ -34,10 +47,17 @@ func (d *departure) closed(cursors ...int64) {
 	}
 }
 
+// departs reports whether the connection is one that the router may end now. In the middle of a login it is not: some drivers show the error of a
+// handshake to the application.
+func (c *client) departs() bool {
+	d := &c.departure
+	return d.balanced && !d.late && !d.holds() && !c.isStranger()
+}
+
 // rest is called before the next message of a client is read. It reports whether the connection is to stay.
 func (c *client) rest() bool {
 	d := &c.departure
-	if !d.balanced || d.late || d.holds() {
+	if !c.departs() {
 		return true
 	}
 	d.rests.Store(true) // before the look at departing: either this one sees that, or depart sees this one
@@ -46,8 +66,7 @@ func (c *client) rest() bool {
 
 // wake is called when a message has come. It reports whether the connection was not ended meanwhile.
 func (c *client) wake() bool {
-	d := &c.departure
-	return !d.balanced || d.late || d.holds() || d.rests.CompareAndSwap(true, false)
+	return !c.departs() || c.departure.rests.CompareAndSwap(true, false)
 }
 
 // depart ends the load-balanced connections that rest, and has the others end when they do.

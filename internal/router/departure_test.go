@@ -81,3 +81,23 @@ func (c *wireClient) ended() bool {
 	_, err := c.receive()
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
+
+// A connection that is being made when the others have to go is made, and serves: some drivers show the error of a handshake to the application.
+func TestALoginIsNotEndedInItsMiddle(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		greeted, begun := w.dial(), w.dial()
+		for _, c := range []*wireClient{greeted, begun} {
+			c.must(d("hello", 1), e("loadBalanced", true))
+		}
+		go w.router.Shutdown(w.Context())
+		<-time.After(7 * time.Second)
+		login := begun.begin("ann", "ann's")
+		<-time.After(time.Second) // half of the quiesce has passed
+		if o := login.prove(); o.OK != 1 {
+			w.Errorf("a login is answered with %+v", o)
+		}
+		begun.must(saslContinue(1, []byte{}))
+		begun.must(d("count", "c"))
+		greeted.must(d("ping", 1))
+	})
+}

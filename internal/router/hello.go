@@ -131,7 +131,7 @@ func (c *client) helloDocument(q *command) []byte {
 	b = wire.AppendInt32(b, "maxWireVersion", c.router.maxWire(known))
 	b = wire.AppendInt32(b, "minWireVersion", 0)
 	if balanced := field(q.Body, "loadBalanced"); balanced.True() {
-		c.departure.balanced = true
+		c.greetBalanced()
 		b = wire.AppendObjectID(b, "serviceId", c.router.process)
 	}
 	b = c.speculate(c.appendMechanisms(b, q.Body), q.Body)

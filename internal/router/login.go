@@ -186,6 +186,7 @@ func (c *client) continueLogin(body []byte) (payload []byte, refused *refusal) {
 // loggedIn ends a login.
 func (c *client) loggedIn(a *account) {
 	c.account, c.login = a, nil
+	c.madeNow()
 }
 
 // answerLogin answers saslStart or saslContinue. The login is complete if no other message of it may follow.

@@ -53,8 +53,8 @@ const newsTravel = 400 * time.Millisecond
 // Quiesce tells the clients that the router will end. It goes on serving them until Shutdown or Close ends it.
 func (r *Router) Quiesce() { r.quiesce.begin() }
 
-// Shutdown tells the clients that the router will end, goes on serving until they have left, at most for the time of quiesce or until ctx
-// ends, and closes the router.
+// Shutdown tells the clients that the router will end, goes on serving until they have left and no others will come, at most for the time of quiesce
+// or until ctx ends, and closes the router.
 func (r *Router) Shutdown(ctx context.Context) {
 	defer r.Close() //nolint:contextcheck // what ctx limits has ended then
 	r.Quiesce()
@@ -62,7 +62,7 @@ func (r *Router) Shutdown(ctx context.Context) {
 	defer cancel()
 	departs := time.After(r.cfg.Quiesce / 2) // by then a balancer has asked /readyz
 	look := time.Tick(leaveLook)
-	for r.Clients() > 0 {
+	for r.Clients() > 0 || time.Since(r.quiesce.at) < r.stays() {
 		select {
 		case <-ctx.Done():
 			return
@@ -71,6 +71,18 @@ func (r *Router) Shutdown(ctx context.Context) {
 		case <-look:
 		}
 	}
+}
+
+// stays returns how long the quiesce takes at least, although no client is connected. Clients of short lives come through a balancer until that has
+// asked /readyz, and a driver may have chosen this router just before its monitor left.
+func (r *Router) stays() time.Duration {
+	switch {
+	case r.balanced.Load():
+		return r.cfg.Quiesce / 2
+	case r.used():
+		return newsTravel
+	}
+	return 0
 }
 
 // leaveLook is how often Shutdown looks whether the clients have left.

@@ -39,6 +39,7 @@ type Router struct {
 	ids          atomic.Int32          // requestIDs of replies
 	looks        atomic.Int64          // at the clients, for those that have left or stalled
 	wire         atomic.Int32          // the last maxWireVersion that a hello had
+	balanced     atomic.Bool           // a load-balanced client was here
 	departing    atomic.Bool           // load-balanced connections end when they may
 	sessions     atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
@@ -188,6 +189,13 @@ func (r *Router) Clients() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.clients)
+}
+
+// used reports whether there was a client.
+func (r *Router) used() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lastID > 0
 }
 
 // Waiting returns the number of operations that wait for a member.

@@ -39,3 +39,51 @@ func TestHowLongAShutdownTakes(t *testing.T) {
 		})
 	}
 }
+
+// Load-balanced clients of short lives come until the balancer knows that the router ends: it does not end before, although nobody is connected.
+func TestAShutdownWaitsForTheBalancer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		life := func() {
+			c := w.dial()
+			c.must(d("hello", 1), e("loadBalanced", true))
+			c.must(d("count", "c"))
+			_ = c.conn.Close()
+			synctest.Wait()
+		}
+		life()
+		began := time.Now()
+		ended := make(chan time.Duration, 1)
+		go func() {
+			w.router.Shutdown(w.Context())
+			ended <- time.Since(began)
+		}()
+		for range 7 {
+			<-time.After(time.Second)
+			life()
+		}
+		if took := <-ended; took < 7500*time.Millisecond || took > 7600*time.Millisecond {
+			w.Errorf("the shutdown took %v, want half of the quiesce", took)
+		}
+	})
+}
+
+// A driver has chosen the router before its monitor heard of the quiesce and left: its connection is still welcome.
+func TestAShutdownWaitsForWhoIsOnTheWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		monitor := w.dial()
+		monitor.must(d("hello", 1))
+		_ = monitor.conn.Close()
+		synctest.Wait()
+		ended := make(chan struct{})
+		go func() {
+			w.router.Shutdown(w.Context())
+			close(ended)
+		}()
+		<-time.After(200 * time.Millisecond)
+		c := w.dial()
+		c.must(d("hello", 1))
+		c.must(d("count", "c"))
+		_ = c.conn.Close()
+		<-ended
+	})
+}
