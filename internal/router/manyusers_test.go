@@ -64,8 +64,7 @@ func unrest(w *world, stop <-chan struct{}) {
 		case <-time.After(150 * time.Millisecond):
 		}
 		w.set.DropConnections(i % w.set.Members())
-		if i%8 == 7 {
-			p := w.set.Primary()
+		if p := w.set.Primary(); i%8 == 7 && p >= 0 {
 			w.set.Kill(p)
 			<-time.After(time.Second)
 			w.set.Restart(p)
