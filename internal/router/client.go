@@ -127,11 +127,7 @@ func (c *client) forward(q *command, preference *readpref.ReadPref) error {
 	f := newForwarded(c, q)
 	defer f.recycle()
 	c.describe(f, preference)
-	err := c.run(f)
-	if err != nil && f.movesTransaction(err) {
-		err = c.run(f)
-	}
-	if err != nil {
+	if err := c.run(f); err != nil {
 		return f.fail(err)
 	}
 	return f.sendReply()
@@ -152,7 +148,11 @@ func (c *client) run(f *forwarded) error {
 		if f.searches {
 			return c.search(ctx, f)
 		}
-		return c.router.runner.Run(ctx, &f.op)
+		err := c.router.runner.Run(ctx, &f.op)
+		if err != nil && f.movesTransaction(ctx, err) {
+			err = c.router.runner.Run(ctx, &f.op)
+		}
+		return err
 	})
 }
 

@@ -36,6 +36,7 @@ type forwarded struct {
 	large   []byte  // the memory of a large reply
 	body    []byte  // of a large reply
 	session session // of a transaction, if its mongos matters
+	moved   bool    // its end, to another mongos
 	cursor  int64
 	stream  bool // the cursor is that of a change stream
 
@@ -103,7 +104,7 @@ func (f *forwarded) AppendTo(dst []byte, attempt operation.Attempt) ([]byte, err
 			if f.awaitLimit > 0 {
 				continue
 			}
-			if f.limit() > 0 && (attempt.Number > 0 || f.entered) {
+			if f.limit() > 0 && (attempt.Number > 0 || f.entered || f.moved) {
 				dst = wire.AppendInt64(dst, "maxTimeMS", f.remaining())
 				continue
 			}

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"context"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -78,13 +79,17 @@ func (f *forwarded) noteTransaction() {
 	}
 }
 
-// movesTransaction reports whether the end of a transaction, whose mongos has failed, is to be tried at another one.
-func (f *forwarded) movesTransaction(err error) bool {
-	if f.pin.Server() == nil || !f.ends() || replied(err) || f.client.ctx.Err() != nil {
+// movesTransaction reports whether the end of a transaction, whose mongos has failed, is to be tried at another one. That knows nothing of it without the
+// recovery token, and its error would be taken for the outcome.
+func (f *forwarded) movesTransaction(ctx context.Context, err error) bool {
+	if f.pin.Server() == nil || !f.ends() || replied(err) || ctx.Err() != nil {
+		return false
+	}
+	if token := field(f.command.Body, "recoveryToken"); token.Document() == nil {
 		return false
 	}
 	f.client.router.transactions.drop(f.session)
 	f.pin.Release()
-	f.op.Retryable = true
+	f.op.Retryable, f.moved = true, true
 	return true
 }

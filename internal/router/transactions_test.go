@@ -117,7 +117,7 @@ func TestWhereACommitGoes(t *testing.T) {
 		"its write concern fails": {number: 1, sent: 1, known: 1, reply: func(*world, request) *mongotest.Reply {
 			return mongotest.NewReply(d("writeConcernError", bson.D{e("code", 64), e("errmsg", "it has timed out")}))
 		}},
-		"its time is over": {number: 1, more: []bson.E{e("maxTimeMS", 5000)}, sent: 1, code: 50, took: 5 * time.Second, reply: func(*world, request) *mongotest.Reply {
+		"its time is over": {number: 1, more: []bson.E{e("maxTimeMS", 5000)}, sent: 1, known: 1, code: 50, took: 5 * time.Second, reply: func(*world, request) *mongotest.Reply {
 			<-time.After(time.Minute)
 			return lost
 		}},
@@ -200,5 +200,22 @@ func TestACommitGoesToTheNewPrimary(t *testing.T) {
 		}
 		w.pass(30 * time.Second)
 		client.endTransaction("commitTransaction", 1)
+	})
+}
+
+// Without its recovery token another mongos knows nothing of a transaction: the outcome of the commit stays open.
+func TestACommitWithoutARecoveryTokenStaysWhereItIs(t *testing.T) {
+	inShardedWorld(t, func(w *world) {
+		c := w.dial()
+		at, _ := w.begin(c)
+		w.set.Use("commitTransaction", mongotest.FaultOnce(mongotest.Fault{After: func() { w.set.KillMongos(at) }}))
+		reply, err := c.ask(command("commitTransaction", 1, transaction(1)...), "admin")
+		label, _ := reply.Lookup("errorLabels", "0").StringValueOK()
+		if err != nil || codeIn(reply) != 6 || label != "RetryableWriteError" {
+			w.Errorf("%v, %v", reply, err)
+		}
+		if n := c.run(d("count", "c")).Lookup("n").AsInt64(); n != 1 {
+			w.Errorf("%d documents, want 1", n)
+		}
 	})
 }
