@@ -17,42 +17,34 @@ type place struct {
 const (
 	// cursorLife is longer than a server keeps a cursor that nobody uses, which is ten minutes (cursorTimeoutMillis).
 	cursorLife = 30 * time.Minute
-	// mostCursors bounds the memory: after that the oldest are forgotten, and looked for at each member.
+	// mostCursors bounds the memory. Those that are forgotten are looked for at each member.
 	mostCursors = 1 << 20
 )
 
 // member returns the address of the member that has a cursor, "" if it is not known.
 func (c *cursors) member(id int64) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.values[id].value.address
+	p, _ := c.get(id)
+	return p.address
 }
 
 // watches reports whether a cursor is known to be that of a change stream.
 func (c *cursors) watches(id int64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.values[id].value.stream
+	p, _ := c.get(id)
+	return p.stream
 }
 
 // awaits reports whether the getMores of a cursor are known to wait for documents.
 func (c *cursors) awaits(id int64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.values[id].value.awaits
+	p, _ := c.get(id)
+	return p.awaits
 }
 
 // used notes that n more documents of a cursor came.
 func (c *cursors) used(id int64, n int32, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, known := c.values[id]
-	if !known {
-		return
-	}
-	if v.value.old != nil {
-		v.value.old.returned += n
-	}
-	v.used = now
-	c.values[id] = v
+	c.use(id, now, func(p place) place {
+		if p.old != nil {
+			p.old = &oldCursor{namespace: p.old.namespace, returned: p.old.returned + n}
+		}
+		return p
+	})
 }

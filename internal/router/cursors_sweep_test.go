@@ -8,16 +8,43 @@ import (
 // Cursors that nobody used for a long time are forgotten when another one opens, not those in use.
 func TestOldCursorsAreForgotten(t *testing.T) {
 	c := cursors{recent[int64, place]{most: mostCursors, life: cursorLife}}
-	began := time.Unix(1, 0)
-	c.put(1, place{address: "a:1"}, began)
-	c.put(2, place{address: "a:1"}, began)
-	c.used(2, 0, began.Add(cursorLife))
-	c.used(9, 0, began) // it is not known, and stays so
-	c.put(3, place{address: "a:1"}, began.Add(cursorLife+time.Second))
-	for id, member := range map[int64]string{1: "", 2: "a:1", 3: "a:1", 9: ""} {
+	now := time.Unix(1, 0)
+	c.put(1, place{address: "a:1"}, now)
+	c.put(2, place{address: "a:1"}, now)
+	for id := range int64(2) {
+		now = now.Add(cursorLife + time.Second)
+		c.used(2, 0, now)
+		c.used(9, 0, now) // it is not known, and stays so
+		c.put(10+id, place{address: "a:1"}, now)
+	}
+	for id, member := range map[int64]string{1: "", 2: "a:1", 9: "", 10: "a:1", 11: "a:1"} {
 		if got := c.member(id); got != member {
 			t.Errorf("cursor %d is at %q, want %q", id, got, member)
 		}
+	}
+}
+
+// When there are too many, those in use stay: a statement of a transaction that goes to another mongos fails.
+func TestTooManyAreForgottenButNotThoseInUse(t *testing.T) {
+	const most = 100
+	r := recent[int, string]{most: most, life: transactionLife}
+	now := time.Unix(1, 0)
+	for n := range 10 * most {
+		r.put(n, "mongos", now)
+		if n%(most/4) == 0 {
+			r.put(0, "mongos", now)
+		}
+		if kept := len(r.young) + len(r.old); kept > most {
+			t.Fatalf("%d are kept, want at most %d", kept, most)
+		}
+		for _, key := range []int{0, max(0, n-most/4)} {
+			if _, known := r.get(key); !known {
+				t.Fatalf("after %d, the one of number %d is forgotten", n, key)
+			}
+		}
+	}
+	if _, known := r.get(1); known {
+		t.Error("one of which there are too many is still known")
 	}
 }
 

@@ -212,7 +212,7 @@ func (f *forwarded) noteCursor() {
 		f.client.departure.opened(f.cursor)
 		cursors.put(f.cursor, f.place(f.pin.Server().Address()), f.began)
 		if f.namespace != "" {
-			cursors.openedOld(f.cursor, f.namespace, f.documents())
+			cursors.openedOld(f.cursor, f.namespace, f.documents(), f.began)
 		}
 	case f.command.Name == "getMore":
 		cursors.used(f.cursor, f.documents(), f.began)

@@ -63,10 +63,8 @@ func mentions(document []byte, names []string, depth int) bool {
 
 // isOfAnother reports whether one of the cursors is known to be that of another user.
 func (c *cursors) isOfAnother(user id, cursors ...int64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return slices.ContainsFunc(cursors, func(cursor int64) bool {
-		p, known := c.values[cursor]
-		return known && p.value.owner != user
+		p, known := c.get(cursor)
+		return known && p.owner != user
 	})
 }

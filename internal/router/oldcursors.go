@@ -1,5 +1,7 @@
 package router
 
+import "time"
+
 // oldCursor is what the router must know of a cursor whose client sends old messages: OP_KILL_CURSORS has no namespace, and the reply to an
 // OP_GET_MORE tells how many documents came before.
 type oldCursor struct {
@@ -11,21 +13,17 @@ type oldCursor struct {
 const unknownNamespace = "admin.$cmd.aggregate"
 
 // openedOld notes the namespace of a cursor, and how many documents its first reply had.
-func (c *cursors) openedOld(id int64, namespace string, returned int32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if v, ok := c.values[id]; ok {
-		v.value.old = &oldCursor{namespace: namespace, returned: returned}
-		c.values[id] = v
-	}
+func (c *cursors) openedOld(id int64, namespace string, returned int32, now time.Time) {
+	c.use(id, now, func(p place) place {
+		p.old = &oldCursor{namespace: namespace, returned: returned}
+		return p
+	})
 }
 
 // returned returns how many documents of a cursor came before, 0 if that is not known.
 func (c *cursors) returned(id int64) int32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if o := c.values[id].value.old; o != nil {
-		return o.returned
+	if p, _ := c.get(id); p.old != nil {
+		return p.old.returned
 	}
 	return 0
 }
@@ -38,14 +36,12 @@ type cursorGroup struct {
 
 // byNamespace groups cursors by their namespace.
 func (c *cursors) byNamespace(ids []int64) []cursorGroup {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var groups []cursorGroup
 	index := make(map[string]int)
 	for _, id := range ids {
 		namespace := unknownNamespace
-		if o := c.values[id].value.old; o != nil {
-			namespace = o.namespace
+		if p, _ := c.get(id); p.old != nil {
+			namespace = p.old.namespace
 		}
 		i, known := index[namespace]
 		if !known {

@@ -5,58 +5,61 @@ import (
 	"time"
 )
 
-// recent remembers values for a time after they were used last, and so many at most. It is safe for concurrent use.
+// recent remembers values for life after they were used last, and at most twice as long; and so many at most. It is safe for concurrent use.
+//
+// It has two generations. When the young one is full, or as old as life, the old one is forgotten, and the young one becomes the old one. A value that is used
+// goes to the young one: so those in use stay, and nothing takes long while the lock is held.
 type recent[K comparable, V any] struct {
 	most int
 	life time.Duration
 
-	mu     sync.Mutex
-	values map[K]remembered[V]
-	swept  time.Time
-}
-
-// sweepEvery is how often those are forgotten whose time is over.
-const sweepEvery = time.Minute
-
-type remembered[V any] struct {
-	value V
-	used  time.Time
+	mu         sync.Mutex
+	young, old map[K]V
+	began      time.Time // of the young one
 }
 
 func (r *recent[K, V]) get(key K) (V, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, known := r.values[key]
-	return v.value, known
+	return r.getLocked(key)
+}
+
+func (r *recent[K, V]) getLocked(key K) (V, bool) {
+	if v, known := r.young[key]; known {
+		return v, true
+	}
+	v, known := r.old[key]
+	return v, known
 }
 
 func (r *recent[K, V]) put(key K, value V, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.values == nil {
-		r.values = make(map[K]remembered[V])
+	r.putLocked(key, value, now)
+}
+
+// use changes a value that is used, if it is known.
+func (r *recent[K, V]) use(key K, now time.Time, change func(V) V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v, known := r.getLocked(key); known {
+		r.putLocked(key, change(v), now)
 	}
-	if len(r.values) >= r.most || now.Sub(r.swept) > sweepEvery {
-		r.sweepLocked(now)
+}
+
+func (r *recent[K, V]) putLocked(key K, value V, now time.Time) {
+	if len(r.young) >= r.most/2 || now.Sub(r.began) > r.life {
+		r.old, r.young, r.began = r.young, nil, now
 	}
-	r.values[key] = remembered[V]{value, now}
+	if r.young == nil {
+		r.young = make(map[K]V)
+	}
+	r.young[key] = value
 }
 
 func (r *recent[K, V]) drop(key K) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.values, key)
-}
-
-// sweepLocked forgets what was not used for a long time; all if there is too much.
-func (r *recent[K, V]) sweepLocked(now time.Time) {
-	r.swept = now
-	for key, v := range r.values {
-		if now.Sub(v.used) > r.life {
-			delete(r.values, key)
-		}
-	}
-	if len(r.values) >= r.most {
-		clear(r.values)
-	}
+	delete(r.young, key)
+	delete(r.old, key)
 }
