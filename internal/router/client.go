@@ -63,6 +63,7 @@ func (c *client) serve() {
 // serveNext reads a message and deals with it. The error is that of the connection.
 func (c *client) serveNext() error {
 	c.limitSilence()
+	c.in.stranger = c.isStranger()
 	message, err := c.in.next(c.limit())
 	u, tooMuch := err.(*unread) //nolint:errorlint // it is never wrapped
 	switch {

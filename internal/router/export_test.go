@@ -15,7 +15,8 @@ func (r *Router) SetMemory(bytes int64) {
 func (r *Router) MemoryInUse(bytes int64) bool {
 	places := int64(max(1, cmp.Or(valueOr(r.cfg.Upstream.MaxPoolSize, 0), defaultMaxPool)/4))
 	for part, all := range map[*semaphore.Weighted]int64{
-		r.memory.large.free: bytes / 2, r.memory.medium.free: bytes / 4, r.memory.replies.free: bytes / 4, r.memory.replies.places: places,
+		r.memory.large.free: bytes / 2, r.memory.medium.free: bytes/4 - bytes/strangersPart, r.memory.strangers.free: bytes / strangersPart,
+		r.memory.replies.free: bytes / 4, r.memory.replies.places: places,
 	} {
 		if !part.TryAcquire(all) {
 			return true

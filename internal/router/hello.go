@@ -41,6 +41,10 @@ func (c *client) hello(q *command) error {
 		return c.answer(q, document)
 	}
 	c.greeted = true // only a monitor waits
+	if c.in.large != nil {
+		q.withoutFields("helloOk", "loadBalanced")
+		c.in.release() // strangers wait, too, as long as they like
+	}
 	exhaust := q.Flags&wire.ExhaustAllowed != 0
 	responseTo := q.Header.RequestID
 	for {

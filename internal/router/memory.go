@@ -15,9 +15,10 @@ import (
 // memory bounds the messages of clients, and the replies to them, that are in the router at the same time. Replies have a part of their own:
 // messages wait for connections to members, and these for replies, so replies must not wait for messages.
 type memory struct {
-	large   budget // of messages over mediumMessage: half of all
-	medium  budget // of smaller ones, which do not wait for large ones: a quarter
-	replies budget // a quarter
+	large     budget // of messages over mediumMessage: half of all
+	medium    budget // of smaller ones, which do not wait for large ones: a quarter, but for what strangers have
+	strangers budget // of those of strangers, for whom no user waits
+	replies   budget // a quarter
 }
 
 // budget is a part of the memory.
@@ -32,15 +33,19 @@ const (
 	mediumMessage = 64 << 10
 	// LeastMemory has room for the largest message, which is there twice while it is sent to a member.
 	LeastMemory = 4 * maxMessageBytes
+	// strangersPart of all memory is that of strangers. Nearly all that they send is below 1 KiB, and needs none.
+	strangersPart = 32
 	// replyPatience is how long a reply waits, which holds a connection to a member meanwhile.
 	replyPatience = 10 * time.Second
 )
 
 func newMemory(bytes int64, maxPoolSize uint64, window time.Duration) memory {
+	strangers := bytes / strangersPart
 	return memory{
-		large:   budget{free: semaphore.NewWeighted(bytes / 2), patience: window},
-		medium:  budget{free: semaphore.NewWeighted(bytes / 4), patience: window},
-		replies: budget{free: semaphore.NewWeighted(bytes / 4), patience: replyPatience, places: replyPlaces(maxPoolSize)},
+		large:     budget{free: semaphore.NewWeighted(bytes / 2), patience: window},
+		medium:    budget{free: semaphore.NewWeighted(bytes/4 - strangers), patience: window},
+		strangers: budget{free: semaphore.NewWeighted(strangers), patience: window},
+		replies:   budget{free: semaphore.NewWeighted(bytes / 4), patience: replyPatience, places: replyPlaces(maxPoolSize)},
 	}
 }
 
@@ -59,9 +64,12 @@ type reservation struct {
 }
 
 // forMessage waits until there is memory for a message of a client.
-func (m *memory) forMessage(ctx context.Context, length int) (reservation, error) {
+func (m *memory) forMessage(ctx context.Context, length int, stranger bool) (reservation, error) {
 	part := &m.large
-	if length <= mediumMessage {
+	switch {
+	case stranger:
+		part = &m.strangers
+	case length <= mediumMessage:
 		part = &m.medium
 	}
 	return part.reserve(ctx, 2*int64(length))

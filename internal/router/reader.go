@@ -30,6 +30,7 @@ type reader struct {
 	large      []byte          // the message, if it did not fit into small
 	ctx        context.Context //nolint:containedctx // that of the client
 	memory     *memory
+	stranger   bool        // the client is one
 	kept       reservation // of large
 }
 
@@ -89,7 +90,7 @@ func (r *reader) room() []byte { return r.small[r.end:] }
 
 // readLarge reads a message that does not fit into small. The error is *unread if there is no memory for it.
 func (r *reader) readLarge(length int) (_ []byte, err error) {
-	if r.kept, err = r.memory.forMessage(r.ctx, length); errors.Is(err, errNoMemory) {
+	if r.kept, err = r.memory.forMessage(r.ctx, length, r.stranger); errors.Is(err, errNoMemory) {
 		return nil, r.readPast(length, err)
 	} else if err != nil {
 		return nil, err

@@ -50,9 +50,16 @@ func (c *client) limitSilence() {
 }
 
 // withoutFields drops all that a stranger has sent beside the name of a command: members would get it from the router's own user, with its
-// sessions.
-func (c *command) withoutFields() {
+// sessions. Fields that are true may stay.
+func (c *command) withoutFields(but ...string) {
 	at, body := wire.BeginDocument(nil)
-	body = wire.EndDocument(wire.AppendInt32(body, c.Name, 1), at)
-	*c = command{ClientMessage: wire.ClientMessage{Header: c.Header, Flags: c.Flags, Name: c.Name, Database: c.Database, Body: body}}
+	body = wire.AppendInt32(body, c.Name, 1)
+	for _, name := range but {
+		if e := field(c.Body, name); e.True() {
+			body = wire.AppendBool(body, name, true)
+		}
+	}
+	body = wire.EndDocument(body, at)
+	message := wire.ClientMessage{Header: c.Header, Flags: c.Flags, Name: c.Name, Database: c.Database, Body: body}
+	*c = command{ClientMessage: message, old: c.old}
 }

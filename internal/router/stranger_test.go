@@ -187,3 +187,41 @@ func TestStrangersTakeNoPlaceOfUsers(t *testing.T) {
 		}
 	}, func(cfg *router.Config) { cfg.MostWaiting = 1 })
 }
+
+// Strangers who stop in the middle of a message, and hellos that wait, take no memory from users.
+func TestStrangersTakeNoMemoryFromUsers(t *testing.T) {
+	inPassThrough(t, func(w *world, _ *refusals) {
+		w.router.SetMemory(littleMemory)
+		ann := w.asUser("ann", "ann's")
+		padding := e("comment", strings.Repeat("x", 15<<10))
+		version := w.dial().run(d("hello", 1)).Lookup("topologyVersion")
+		hello := command("hello", 1, padding, e("topologyVersion", version), e("maxAwaitTimeMS", 3_600_000))
+		var waiting []*wireClient
+		for i := range 20 {
+			m := messageOf(w, hello, wire.ExhaustAllowed)
+			if i%2 == 1 {
+				m = wire.AppendQuery(nil, 3, 0, "app.$cmd", document(hello))
+			}
+			c := w.dial()
+			sends(m)(w, c)
+			waiting = append(waiting, c)
+		}
+		synctest.Wait()
+		if w.router.MemoryInUse(littleMemory) {
+			w.Error("hellos that wait hold memory")
+		}
+		for range 50 {
+			sends(messageOf(w, command("ping", 1, padding), 0)[:2000])(w, w.dial())
+		}
+		synctest.Wait()
+		began := time.Now()
+		ann.must(command("insert", "c", e("documents", bson.A{d("a", strings.Repeat("x", 60<<10))})))
+		if took := time.Since(began); took > 0 {
+			w.Errorf("a user waited %v", took)
+		}
+		w.router.Quiesce()
+		if reply, err := waiting[0].receive(); err != nil || codeIn(reply) != 91 {
+			w.Errorf("a hello that waited is answered with %v, %v", reply, err)
+		}
+	})
+}
