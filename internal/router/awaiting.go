@@ -12,9 +12,10 @@ import (
 
 // awaiting lets the getMores that wait at a member for documents, those of change streams and of other tailable cursors, have half of the
 // connections to that member at most. A quarter of them may wait as long as their clients have asked. If there are more, they are ended
-// early, so that each gets its turn: with an empty batch, after which a driver asks again.
+// early, so that each gets its turn: with an empty batch, after which a driver asks again. If there is one connection only, all are.
 type awaiting struct {
 	turns int64 // of each member at the same time; 0: any number
+	only  bool  // a turn takes the only connection to the member
 
 	mu      sync.Mutex
 	members map[string]*memberTurns
@@ -31,11 +32,13 @@ const (
 	usualAwait = time.Second
 	// leastAwait bounds how many getMores a crowd sends.
 	leastAwait = 10 * time.Millisecond
+	// onlyAwait is how long those may wait together, one after the other, that leave no connection for anything else.
+	onlyAwait = 100 * time.Millisecond
 )
 
 // newAwaiting returns the turns of members with pools of at most that many connections, 0 for any number.
 func newAwaiting(maxPoolSize uint64) *awaiting {
-	a := &awaiting{members: make(map[string]*memberTurns)}
+	a := &awaiting{members: make(map[string]*memberTurns), only: maxPoolSize == 1}
 	if maxPoolSize > 0 {
 		a.turns = int64(max(1, maxPoolSize/2))
 	}
@@ -91,6 +94,9 @@ func (a *awaiting) leave(member string, m *memberTurns) {
 func (a *awaiting) limit(m *memberTurns) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.only {
+		return max(leastAwait, onlyAwait/time.Duration(m.all))
+	}
 	unhurried := max(1, a.turns/2)
 	if m.all <= unhurried {
 		return 0

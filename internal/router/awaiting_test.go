@@ -178,3 +178,57 @@ func TestATurnOfAClientThatLeavesIsFree(t *testing.T) {
 		}
 	}, poolOf(2))
 }
+
+// With one connection to each member a getMore has that connection, so it is ended soon.
+func TestAGetMoreLeavesTheOnlyConnection(t *testing.T) {
+	inWorld(t, func(w *world) {
+		stream := w.dial()
+		id := stream.run(changeStream).Lookup("cursor", "id").AsInt64()
+		stream.send(command("getMore", id, e("collection", "c"), e("maxTimeMS", 60_000)))
+		<-time.After(time.Millisecond)
+		began := time.Now()
+		w.dial().must(d("count", "c"))
+		if took := time.Since(began); took > 100*time.Millisecond {
+			w.Errorf("a count waits %v", took)
+		}
+		if reply, err := stream.receive(); err != nil || reply.Lookup("ok").AsFloat64() != 1 {
+			w.Errorf("the getMore is answered with %v, %v", reply, err)
+		}
+	}, poolOf(1))
+}
+
+// The getMores of a find that asks for resume tokens do not wait for documents, and members refuse maxTimeMS in them.
+func TestAFindWithResumeTokensIsNoChangeStream(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.fill(2)
+		w.set.Use("find", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			reply := next(r)
+			var body bson.D
+			if err := bson.Unmarshal(reply.Body, &body); err != nil {
+				w.Error(err)
+			}
+			for i := range body {
+				if cursor, ok := body[i].Value.(bson.D); ok && body[i].Key == "cursor" {
+					body[i].Value = append(cursor, e("postBatchResumeToken", d("$recordId", int64(1))))
+				}
+			}
+			reply.Body = document(body)
+			return reply
+		})
+		c := w.dial()
+		id := c.run(command("find", "c", e("batchSize", 1))).Lookup("cursor", "id").AsInt64()
+		for range 5 { // with pools of four one may wait as long as it asks
+			crowd := w.dial()
+			stream := crowd.run(changeStream).Lookup("cursor", "id").AsInt64()
+			crowd.send(command("getMore", stream, e("collection", "c")))
+		}
+		<-time.After(time.Millisecond)
+		w.set.Use("getMore", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			if r.Body.Lookup("getMore").AsInt64() == id && r.Body.Lookup("maxTimeMS").Type != 0 {
+				w.Errorf("the member gets %v", r.Body)
+			}
+			return next(r)
+		})
+		c.must(command("getMore", id, e("collection", "c"), e("batchSize", 1)))
+	}, poolOf(4))
+}

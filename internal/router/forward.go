@@ -179,10 +179,16 @@ func cursorOf(cursor []byte) (id int64, stream bool) {
 		case "id":
 			id, _ = it.Int64()
 		case "postBatchResumeToken":
-			stream = true
+			stream = isStreamToken(it.Document())
 		}
 	}
 	return id, stream
+}
+
+// isStreamToken reports whether a resume token is that of a change stream. That of a find with $_requestResumeToken has a $recordId.
+func isStreamToken(token []byte) bool {
+	data := field(token, "_data")
+	return data.Type != 0
 }
 
 // sendReply sends what Accept took to the client.
