@@ -44,10 +44,12 @@ func main() {
 const sameInterrupt = 300 * time.Millisecond
 
 // interruptible returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal, after sameInterrupt, ends the program
-// immediately, because it is not caught any more. Under nohup SIGHUP is ignored.
+// immediately, because it is not caught any more. Under nohup SIGHUP is ignored. A script's shell has the programs ignore SIGINT that it starts in the
+// background; one that comes is meant, also the second time.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
+	ignored := signal.Ignored(os.Interrupt)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
@@ -56,9 +58,22 @@ func interruptible() context.Context {
 		<-signals
 		cancel()
 		<-time.After(sameInterrupt)
+		if ignored {
+			exitAtNext(signals)
+		}
 		signal.Stop(signals)
 	}()
 	return ctx
+}
+
+// exitAtNext exits at the next signal, as a shell reports it: after signal.Stop it would be ignored again.
+func exitAtNext(signals <-chan os.Signal) {
+	select {
+	case <-signals: // the same interrupt
+	default:
+	}
+	number, _ := (<-signals).(syscall.Signal)
+	os.Exit(128 + int(number))
 }
 
 // cli is the command line.
