@@ -145,9 +145,13 @@ func (c *routerCommand) config() (*router.Config, error) {
 	return cfg, nil
 }
 
+// fieldsAsFlags puts flags in place of the fields of router.Config that its errors name beside Upstream.
+var fieldsAsFlags = strings.NewReplacer("; Window ", "; --window ", "; PassThrough ", "; --pass-through ")
+
 // upstreamError is an error of the upstream's connection string or, if its name cannot be looked up, of the network.
 func upstreamError(err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "router: Upstream "), "mongo: ")
+	text = fieldsAsFlags.Replace(text)
 	var lookup *net.DNSError
 	if errors.As(err, &lookup) {
 		return cannotRun(fmt.Errorf("--upstream: %s", text))

@@ -50,6 +50,8 @@ func TestTheErrorOfAWrongSettingNamesIt(t *testing.T) {
 		{"router --upstream localhost", "--upstream: "},
 		{"router --upstream mongodb://a/?loadBalanced=true", "--upstream: has loadBalanced=true; a router needs to see each member"},
 		{"router --upstream mongodb://a/?timeoutMS=5", "--upstream: has timeoutMS"},
+		{"router --upstream mongodb://a/?serverSelectionTimeoutMS=5", "--upstream: has serverSelectionTimeoutMS; --window is how long"},
+		{"router --upstream mongodb://a/ --pass-through", "--upstream: has no credential; --pass-through needs"},
 	} {
 		code, _, errs := holdfast(t.Context(), strings.Fields(c.args)...)
 		if code != exitUsage || !strings.Contains(errs, c.says) {
@@ -259,5 +261,12 @@ func TestOneListenerThatFailsClosesTheOthers(t *testing.T) {
 	}
 	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the first socket is still there: %v", err)
+	}
+}
+
+func TestTheErrorOfALongSocketPathSaysSo(t *testing.T) {
+	long := listenAddress{unix: filepath.Join(t.TempDir(), strings.Repeat("r", 110)+socketSuffix)}
+	if l, err := long.listen(); err == nil || !strings.Contains(err.Error(), "which is too long for a Unix socket here") {
+		t.Errorf("%v, %v", l, err)
 	}
 }

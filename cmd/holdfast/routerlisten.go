@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // listenAddress is where clients of a router connect: a TCP address, or the path of a Unix socket.
@@ -50,6 +51,9 @@ func (c *routerCommand) parseListen(text string) (a listenAddress, err error) {
 	return a, err
 }
 
+// longSocketPath is the length in bytes of the longest path that every system takes.
+const longSocketPath = 103
+
 // onlyOwner is the permission of a Unix socket: that of mongod's.
 const onlyOwner = 0o700
 
@@ -67,6 +71,9 @@ func (a listenAddress) listen() (net.Listener, error) {
 		if err = os.Chmod(a.unix, onlyOwner); err != nil {
 			err = errors.Join(err, l.Close())
 		}
+	}
+	if errors.Is(err, syscall.EINVAL) && len(a.unix) > longSocketPath {
+		err = fmt.Errorf("the path has %d bytes, which is too long for a Unix socket here: %w", len(a.unix), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s%s: %w", unixScheme, a.unix, err)
