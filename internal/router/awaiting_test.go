@@ -209,7 +209,8 @@ func TestAFindWithResumeTokensIsNoChangeStream(t *testing.T) {
 			}
 			for i := range body {
 				if cursor, ok := body[i].Value.(bson.D); ok && body[i].Key == "cursor" {
-					body[i].Value = append(cursor, e("postBatchResumeToken", d("$recordId", int64(1))))
+					cursor = append(cursor, e("postBatchResumeToken", d("$recordId", int64(1))))
+					body[i].Value = cursor
 				}
 			}
 			reply.Body = document(body)

@@ -24,30 +24,6 @@ func TestOldCursorsAreForgotten(t *testing.T) {
 	}
 }
 
-// When there are too many, those in use stay: a statement of a transaction that goes to another mongos fails.
-func TestTooManyAreForgottenButNotThoseInUse(t *testing.T) {
-	const most = 100
-	r := recent[int, string]{most: most, life: transactionLife}
-	now := time.Unix(1, 0)
-	for n := range 10 * most {
-		r.put(n, "mongos", now)
-		if n%(most/4) == 0 {
-			r.put(0, "mongos", now)
-		}
-		if kept := len(r.young) + len(r.old); kept > most {
-			t.Fatalf("%d are kept, want at most %d", kept, most)
-		}
-		for _, key := range []int{0, max(0, n-most/4)} {
-			if _, known := r.get(key); !known {
-				t.Fatalf("after %d, the one of number %d is forgotten", n, key)
-			}
-		}
-	}
-	if _, known := r.get(1); known {
-		t.Error("one of which there are too many is still known")
-	}
-}
-
 // routerWith returns a router that knows some cursors.
 func routerWith(places map[int64]place) *Router {
 	r := new(Router)

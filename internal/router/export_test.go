@@ -27,11 +27,7 @@ func (r *Router) MemoryInUse(bytes int64) bool {
 }
 
 // Transactions returns of how many transactions the router knows the mongos.
-func (r *Router) Transactions() int {
-	r.transactions.mu.Lock()
-	defer r.transactions.mu.Unlock()
-	return len(r.transactions.values)
-}
+func (r *Router) Transactions() int { return r.transactions.len() }
 
 // Awaiting returns the number of getMores that have a turn, or wait for one.
 func (r *Router) Awaiting() (n int64) {

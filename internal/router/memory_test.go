@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	littleMemory = 1 << 20   // of which messages have 512 and 256 KiB, and replies 256
+	littleMemory = 1 << 20   // of which messages have 512 and 224 KiB, those of strangers 32, and replies 256
 	largeInsert  = 100 << 10 // two of them have memory at the same time
 )
 
@@ -61,7 +61,7 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 
 // A message that has waited too long is refused, and read past: the connection goes on.
 func TestAMessageForWhichThereIsNoMemory(t *testing.T) {
-	for _, size := range []int{largeInsert, 60 << 10} {
+	for _, size := range []int{largeInsert, 52 << 10} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) { inWorld(t, func(w *world) { testNoMemory(w, insertBytes(size)) }) })
 	}
 }
@@ -148,7 +148,8 @@ func TestALargeReplyForWhichThereIsNoMemory(t *testing.T) {
 	}{
 		"find": {
 			func(int64) bson.D { return command("find", "c", e("limit", 1)) }, 10 * time.Second,
-			462, []string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"},
+			462,
+			[]string{"SystemOverloadedError", "RetryableError", "NoWritesPerformed"},
 		},
 		"a find with less time": {func(int64) bson.D { return command("find", "c", e("limit", 1), e("maxTimeMS", 3000)) }, 3 * time.Second, 50, nil},
 		"getMore":               {func(cursor int64) bson.D { return command("getMore", cursor, e("collection", "c"), e("batchSize", 1)) }, 10 * time.Second, 6, nil},

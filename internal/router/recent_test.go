@@ -1,46 +1,67 @@
 package router
 
 import (
-	"maps"
-	"slices"
 	"testing"
 	"time"
 )
 
-// known fails unless these are the keys that are remembered.
-func (r *recent[K, V]) known(t *testing.T, when string, want ...K) {
-	t.Helper()
-	for _, key := range want {
-		if _, known := r.get(key); !known || len(r.values) != len(want) {
-			t.Errorf("%s: %v are remembered, want %v", when, slices.Collect(maps.Keys(r.values)), want)
+// What was not used for its life is forgotten when something else is remembered, at the latest after twice its life.
+func TestWhatIsOldIsForgotten(t *testing.T) {
+	const life = time.Hour
+	r := recent[int, string]{most: 100, life: life}
+	began := time.Unix(1, 0)
+	for key, step := range []struct {
+		at    time.Duration
+		known int // the smallest key that is known
+	}{{0, 0}, {life, 0}, {life + 1, 0}, {2*life + 1, 0}, {2*life + 2, 2}, {9 * life, 4}} {
+		r.put(key, "", began.Add(step.at))
+		for k := range key + 1 {
+			if _, known := r.get(k); known != (k >= step.known) {
+				t.Errorf("after %v: %d is known: %t", step.at, k, known)
+			}
 		}
 	}
-}
-
-// What was not used for longer than its life is forgotten, not more often than once a minute.
-func TestWhatIsOldIsForgotten(t *testing.T) {
-	r := recent[int, string]{most: 10, life: time.Hour}
-	began := time.Unix(1, 0)
-	at := func(d time.Duration) time.Time { return began.Add(d) }
-	r.put(1, "", at(0))
-	r.put(2, "", at(r.life))
-	r.known(t, "after its life", 1, 2)
-	r.put(3, "", at(r.life+30*time.Second))
-	r.known(t, "half a minute later", 1, 2, 3)
-	r.put(4, "", at(r.life+61*time.Second))
-	r.known(t, "a minute later", 2, 3, 4)
-	r.put(5, "", at(2*r.life+30*time.Second))
-	r.known(t, "after a second life", 3, 4, 5)
-}
-
-// If there are too many, all are forgotten, of whatever age: a cache may do that.
-func TestTooManyAreForgotten(t *testing.T) {
-	r := recent[int, string]{most: 3, life: time.Hour}
-	now := time.Unix(1, 0)
-	for key := range 3 {
-		r.put(key, "", now)
+	for k := range 6 {
+		r.drop(k) // in both generations
 	}
-	r.known(t, "at the limit", 0, 1, 2)
-	r.put(3, "", now)
-	r.known(t, "above it", 3)
+	if n := r.len(); n != 0 {
+		t.Errorf("%d are known after they were dropped", n)
+	}
+}
+
+// len returns how many are known.
+func (r *recent[K, V]) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.young)
+	for key := range r.old {
+		if _, again := r.young[key]; !again {
+			n++
+		}
+	}
+	return n
+}
+
+// When there are too many, those in use stay: a statement of a transaction that goes to another mongos fails.
+func TestTooManyAreForgottenButNotThoseInUse(t *testing.T) {
+	const most = 100
+	r := recent[int, string]{most: most, life: transactionLife}
+	now := time.Unix(1, 0)
+	for n := range 10 * most {
+		r.put(n, "mongos", now)
+		if n%(most/4) == 0 {
+			r.put(0, "mongos", now)
+		}
+		if kept := len(r.young) + len(r.old); kept > most {
+			t.Fatalf("%d are kept, want at most %d", kept, most)
+		}
+		for _, key := range []int{0, max(0, n-most/4)} {
+			if _, known := r.get(key); !known {
+				t.Fatalf("after %d, the one of number %d is forgotten", n, key)
+			}
+		}
+	}
+	if _, known := r.get(1); known {
+		t.Error("one of which there are too many is still known")
+	}
 }

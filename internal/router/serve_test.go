@@ -73,7 +73,7 @@ func TestAMessageThatComesWhileItsConnectionEnds(t *testing.T) {
 	here, there := net.Pipe()
 	c, _ := r.admit(here)
 	defer r.serving.Done()
-	c.departure.balanced, c.conn = true, noAlert{c.conn, t}
+	c.account, c.departure.balanced, c.conn = new(account), true, noAlert{c.conn, t}
 	if !c.rest() || !c.wake() {
 		t.Error("it does not stay before the others end")
 	}

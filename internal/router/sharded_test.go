@@ -15,7 +15,7 @@ import (
 )
 
 // inShardedWorld runs f with a router in front of three mongos.
-func inShardedWorld(t *testing.T, f func(w *world), change ...func(*router.Config)) {
+func inShardedWorld(t *testing.T, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, set: mongotest.RunShardedT(t, 3, 3, mongotest.InMemory()), network: memnet.New(memnet.Config{})}

@@ -11,7 +11,7 @@ import (
 
 // Who gives up its wait counts no longer, and a member of which nobody has a turn is forgotten.
 func TestTheLastTurnOfAMember(t *testing.T) {
-	a := newAwaiting(1) // which has a turn nevertheless
+	a := newAwaiting(2) // which has one turn
 	if limit, err := a.begin(t.Context(), "m"); limit != 0 || err != nil {
 		t.Errorf("the first one: %v, %v", limit, err)
 	}
@@ -39,8 +39,11 @@ func TestHowLongOneOfManyWaits(t *testing.T) {
 		{20, 6, usualAwait * 5 / 6},
 		{20, 500, leastAwait},
 		{20, 1 << 40, leastAwait},
-		{1, 1, 0},
-		{1, 2, usualAwait / 2},
+		{2, 1, 0},
+		{2, 2, usualAwait / 2},
+		{1, 1, onlyAwait},
+		{1, 2, onlyAwait / 2},
+		{1, 1 << 40, leastAwait},
 	} {
 		if got := newAwaiting(c.pool).limit(&memberTurns{all: c.all}); got != c.want {
 			t.Errorf("of %d at a member with a pool of %d one waits %v, want %v", c.all, c.pool, got, c.want)

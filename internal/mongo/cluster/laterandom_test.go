@@ -66,12 +66,12 @@ func TestNobodyWaitsForEverOrTooLong(t *testing.T) {
 			p := &s.pool
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.waiters.length+p.waiters.connecting+p.yielding+p.filling+len(p.pending) != 0 || p.total > 3 || int(p.total) != len(p.open) {
+			if p.waiters.length+p.connecting+p.yielding+p.filling+len(p.pending) != 0 || p.total > 3 || int(p.total) != len(p.open) {
 				t.Errorf("seed %d: %d wait, %d for new connections; %d yield, %d are pending, %d of %d are open",
-					seed, p.waiters.length, p.waiters.connecting, p.yielding, len(p.pending), len(p.open), p.total)
+					seed, p.waiters.length, p.connecting, p.yielding, len(p.pending), len(p.open), p.total)
 			}
 			p.shares(func(s *share) {
-				if s.waiters.length+s.waiters.connecting+s.late.length+s.late.connecting != 0 || s.waiters.first != nil || s.late.last != nil {
+				if s.waiters.length+s.late.length != 0 || s.waiters.first != nil || s.late.last != nil {
 					t.Errorf("seed %d: %d wait of one user, and %d late ones", seed, s.waiters.length, s.late.length)
 				}
 			})
