@@ -31,6 +31,13 @@ func TestAnyRouterContinuesACursor(t *testing.T) {
 		if n := len(w.answered("getMore")) - before; n != 3 {
 			w.Errorf("a cursor that has ended is looked for at %d members", n)
 		}
+		known := opened()
+		first.run(d("buildInfo", known)) // says nothing of a cursor
+		before = len(w.answered("getMore"))
+		first.run(bson.D{{Key: "getMore", Value: known}, {Key: "collection", Value: "c"}})
+		if n := len(w.answered("getMore")) - before; n != 1 {
+			w.Errorf("a cursor whose member is known is looked for at %d members", n)
+		}
 		id := opened()
 		killed := other.run(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{id, int64(7)}}})
 		if got := killed.Lookup("cursorsKilled", "0").Int64(); got != id || killed.Lookup("cursorsNotFound", "0").Int64() != 7 {

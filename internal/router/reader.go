@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -90,10 +89,8 @@ func (r *reader) room() []byte { return r.small[r.end:] }
 
 // readLarge reads a message that does not fit into small. The error is *unread if there is no memory for it.
 func (r *reader) readLarge(length int) (_ []byte, err error) {
-	if r.kept, err = r.memory.forMessage(r.ctx, length, r.stranger); errors.Is(err, errNoMemory) {
+	if r.kept, err = r.memory.forMessage(r.ctx, length, r.stranger); err != nil {
 		return nil, r.readPast(length, err)
-	} else if err != nil {
-		return nil, err
 	}
 	here := r.small[r.start:min(r.end, r.start+length)]
 	b := append(make([]byte, 0, min(length, firstGrowth)), here...)

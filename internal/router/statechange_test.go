@@ -73,6 +73,11 @@ func TestHowTheErrorReplyOfAMemberIsTranslated(t *testing.T) {
 			doc("ok", 0.0, "code", int32(8000), "codeName", "AtlasError", "errorLabels", both),
 			doc("ok", 0.0, "errmsg", text, "code", int32(8000), "codeName", "AtlasError", "errorLabels", both),
 		},
+		"a change of state of a statement": {
+			write, false,
+			doc("ok", 0.0, "code", int32(8000), "writeErrors", bson.A{otherError, lostPrimary}),
+			doc("ok", 0.0, "writeErrors", bson.A{otherError, unreachable}, "errmsg", text, "code", int32(8000)),
+		},
 		"a change of state within": {
 			write, false,
 			doc("ok", 0.0, "code", int32(8000), "writeConcernError", lostPrimary, "errorLabels", both),

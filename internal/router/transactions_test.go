@@ -160,6 +160,7 @@ func TestWhereACommitGoes(t *testing.T) {
 func TestAClientThatLeavesWhileItCommits(t *testing.T) {
 	inShardedWorld(t, func(w *world) {
 		client := w.dial()
+		client.must(d("count", "c")) // no mongos has that for ever
 		_, token := w.begin(client)
 		w.set.Use("commitTransaction", mongotest.Always(mongotest.Fault{Delay: time.Hour}))
 		client.send(append(command("commitTransaction", 1, transaction(1)...), token))

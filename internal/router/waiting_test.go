@@ -57,6 +57,9 @@ func TestOperationsWaitForAPrimary(t *testing.T) {
 			w.set.Restart(i)
 		}
 		all.Wait()
+		if n := w.router.Waiting(); n != 0 {
+			w.Errorf("%d operations wait", n)
+		}
 		if n, err := c.CountDocuments(w.Context(), bson.D{}); err != nil || n != 21 {
 			w.Errorf("%d documents, %v", n, err)
 		}
