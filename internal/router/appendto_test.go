@@ -72,6 +72,16 @@ func TestTheTimeThatRemains(t *testing.T) {
 	}
 }
 
+// A getMore in a crowd has one limit, which is not longer than its own.
+func TestTheLimitOfAGetMoreReplacesItsOwn(t *testing.T) {
+	f := &forwarded{command: &command{maxTime: time.Minute}, awaitLimit: time.Second}
+	f.command.Body = marshal(t, bson.D{{Key: "getMore", Value: int64(1)}, {Key: "maxTimeMS", Value: 60_000}})
+	want := bson.D{{Key: "getMore", Value: int64(1)}, {Key: "maxTimeMS", Value: int64(1000)}}
+	if got := elementsFor(t, f, 0, topology.RSPrimary); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // elementsFor returns what an attempt sends.
 func elementsFor(t *testing.T, f *forwarded, attempt int, server topology.ServerType) bson.D {
 	t.Helper()

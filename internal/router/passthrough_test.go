@@ -60,6 +60,37 @@ func TestAnswersAboutUsersAreBoundedAndNotKept(t *testing.T) {
 	})
 }
 
+// Nobody looks through all answers more often than once a second.
+func TestOldAnswersAreSweptOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := withoutMembers(t)
+		for i, kept := range []int{1, 3, 2} { // with the new question
+			if i == 2 {
+				<-time.After(answerLife)
+				clear(p.known)
+				p.known[id{"app", "new"}] = asked(0)
+			}
+			p.known[id{"app", fmt.Sprint("old", i)}] = asked(2 * answerLife)
+			p.question(id{"app", fmt.Sprint(i)})
+			if n := len(p.known); n != kept {
+				t.Errorf("after question %d there are %d, want %d", i, n, kept)
+			}
+		}
+	})
+}
+
+// A question that has failed late is not the one that was asked since.
+func TestOnlyTheFailedQuestionIsForgotten(t *testing.T) {
+	first, second, ann := asked(0), asked(0), id{"app", "ann"}
+	p := &passThrough{known: map[id]*question{ann: second}}
+	if p.forget(ann, first); p.known[ann] != second {
+		t.Error("the second one is forgotten")
+	}
+	if p.forget(ann, second); len(p.known) != 0 {
+		t.Error("it is kept")
+	}
+}
+
 // What only the network or a change of state prevents may be asked again.
 func TestWhatIsARefusal(t *testing.T) {
 	reply := bson.Raw{5, 0, 0, 0, 0}

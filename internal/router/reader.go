@@ -54,7 +54,7 @@ func (r *reader) next(limit int) ([]byte, error) {
 	return message, nil
 }
 
-// fill reads until small has n bytes that no message had. At the end of the stream, between two messages, the error is io.EOF.
+// fill reads until small has n bytes that no message had.
 func (r *reader) fill(n int) error {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
@@ -71,13 +71,7 @@ func (r *reader) fill(n int) error {
 		}
 		got, err := r.from.Read(r.small[r.end:smallMessage])
 		r.end += got
-		if r.end-r.start >= n {
-			return nil
-		}
-		if err != nil {
-			if err == io.EOF && r.end > r.start {
-				err = io.ErrUnexpectedEOF
-			}
+		if err != nil && r.end-r.start < n {
 			return err
 		}
 	}

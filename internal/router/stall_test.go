@@ -1,6 +1,7 @@
 package router_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/router"
 )
 
@@ -54,7 +56,8 @@ func (l *pipes) dial(w *world) *wireClient {
 
 // A client that has died in the middle of a message, or drips, is disconnected. One that is idle between messages, or slow, is not.
 func TestAMessageThatStalls(t *testing.T) {
-	small, large := insertOf(t, 512), insertOf(t, 4<<20)
+	small, large, unanswered := insertOf(t, 512), insertOf(t, 4<<20), insertOf(t, 512)
+	binary.LittleEndian.PutUint32(unanswered[wire.HeaderLength:], uint32(wire.MoreToCome))
 	drip := func(b []byte, step int, pause time.Duration) func(*wireClient) error {
 		return func(c *wireClient) error {
 			for rest := b; len(rest) > 0; {
@@ -72,16 +75,17 @@ func TestAMessageThatStalls(t *testing.T) {
 		send func(*wireClient) error
 		ends bool // if it is large, whether it is kept or read past
 	}{
-		"nothing":                   {func(*wireClient) error { return nil }, false},
-		"a byte":                    {drip(small[:1], 1, 0), true},
-		"half a header":             {drip(small[:9], 9, 0), true},
-		"half a small message":      {drip(small[:100], 100, 0), true},
-		"the header of a large one": {drip(large[:17], 17, 0), true},
-		"half a large message":      {drip(large[:3<<20], 3<<20, 0), true},
-		"a small one in drips":      {drip(small, 10, time.Second), true},
-		"a large one in drips":      {drip(large, 1000, time.Second), true},
-		"a large one that comes":    {drip(large, 1<<20, 9*time.Second), false},
-		"a small one in two":        {drip(small, 300, 9*time.Second), false},
+		"nothing":                          {func(*wireClient) error { return nil }, false},
+		"a byte":                           {drip(small[:1], 1, 0), true},
+		"half a header":                    {drip(small[:9], 9, 0), true},
+		"half a small message":             {drip(small[:100], 100, 0), true},
+		"the header of a large one":        {drip(large[:17], 17, 0), true},
+		"half a large message":             {drip(large[:3<<20], 3<<20, 0), true},
+		"a small one in drips":             {drip(small, 10, time.Second), true},
+		"a large one in drips":             {drip(large, 1000, time.Second), true},
+		"a large one that comes":           {drip(large, 1<<20, 9*time.Second), false},
+		"one without a reply, and silence": {drip(unanswered, 300, 9*time.Second), false},
+		"a small one in two":               {drip(small, 300, 9*time.Second), false},
 	} {
 		for _, memory := range []int64{256 << 20, 0} {
 			t.Run(fmt.Sprint(name, memory), func(t *testing.T) {

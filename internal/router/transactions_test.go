@@ -156,6 +156,21 @@ func TestWhereACommitGoes(t *testing.T) {
 	}
 }
 
+// A mongos has a transaction also if its first statement fails, of whatever error the client is told.
+func TestATransactionWhoseFirstStatementFails(t *testing.T) {
+	for _, code := range []int32{64, 91} {
+		inShardedWorld(t, func(w *world) {
+			w.atMongos("insert", func(*mongotest.Request, int64, mongotest.Handler) *mongotest.Reply {
+				return mongotest.NewReply(bson.D{e("n", 0), e("writeErrors", bson.A{bson.D{e("index", 0), e("code", code), e("errmsg", "no")}})})
+			})
+			reply := w.dial().run(command("insert", "c", e("documents", bson.A{d("_id", 1)})), transaction(1, e("startTransaction", true))...)
+			if n := w.router.Transactions(); n != 1 {
+				w.Errorf("the mongos of %d transactions is known: %v", n, reply)
+			}
+		})
+	}
+}
+
 // A client that leaves while it commits says nothing of the mongos.
 func TestAClientThatLeavesWhileItCommits(t *testing.T) {
 	inShardedWorld(t, func(w *world) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -50,6 +51,20 @@ func TestTheMessageAfterOneThatIsNotKept(t *testing.T) {
 			if message, err := r.next(maxMessageBytes); err != nil || !bytes.Equal(message, last) {
 				t.Errorf("%d bytes, %d have come: then %x, %v", length, came, message, err)
 			}
+		}
+	}
+}
+
+// The last message may come with the end of the stream.
+func TestAMessageWithTheEnd(t *testing.T) {
+	for _, length := range []int{100, 5000} {
+		message := messageOfLength(length, 0)
+		r := newReader(iotest.DataErrReader(bytes.NewReader(message)))
+		if got, err := r.next(maxMessageBytes); err != nil || !bytes.Equal(got, message) {
+			t.Errorf("%d of %d bytes, %v", len(got), length, err)
+		}
+		if _, err := r.next(maxMessageBytes); err == nil {
+			t.Error("another message follows")
 		}
 	}
 }
