@@ -17,7 +17,7 @@ import (
 
 type routerCommand struct {
 	Upstream              string        `placeholder:"URI" help:"The connection string of the replica set, or of a standalone. The list of processes shows it: give one with a password in the settings file."`
-	Listen                []string      `sep:"none" placeholder:"ADDRESS" help:"An address for clients, HOST:PORT or unix:/FOLDER/NAME.sock; may be repeated. Without it: 127.0.0.1:27017. HOST must be an IP address, and one of the loopback without --pass-through or --users; port 0 is any free port."`
+	Listen                []string      `sep:"none" placeholder:"ADDRESS" help:"An address for clients, HOST:PORT or unix:/FOLDER/NAME.sock; may be repeated. Without it: 127.0.0.1:27017. HOST must be an IP address or localhost, and one of the loopback without --pass-through or --users; port 0 is any free port."`
 	Settings              string        `placeholder:"FILE" help:"A JSON object with the same names as these flags. A flag takes precedence over its setting."`
 	PassThrough           bool          `help:"Clients log in as users of the members, by SCRAM, and the members see them as these. The user in --upstream must be one who may run usersInfo for all."`
 	Users                 string        `placeholder:"FILE" help:"Clients log in as users in this JSON file, by SCRAM or with their certificates. The members see them as the user in --upstream. See: holdfast router hash --help"`
@@ -29,7 +29,7 @@ type routerCommand struct {
 	MaxMemoryBytes        int64         `default:"268435456" help:"How large the messages and replies may be together that are in the router at the same time. What is too much waits, and fails with the code 462 after --window."`
 	Window                time.Duration `default:"20s" help:"How long an operation waits for a member that can run it, and how long after its beginning it is tried again."`
 	Quiesce               time.Duration `default:"15s" help:"How long the router serves its clients after the signal to end. Hellos are told that it ends, but not those of load-balanced clients."`
-	Pin                   string        `default:"connection" enum:"connection,operation" placeholder:"WHAT" help:"connection: the reads of a client's connection with the same read preference go to the same member, as behind a mongos. operation: each operation selects its member."`
+	Pin                   string        `default:"connection" enum:"connection,operation" placeholder:"WHAT" help:"connection, the default: the reads of a client's connection with the same read preference go to the same member, as behind a mongos. operation: each operation selects its member."`
 	Admin                 string        `placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics there, over HTTP without authentication."`
 }
 

@@ -21,6 +21,9 @@ type listenAddress struct {
 const (
 	unixScheme   = "unix:"
 	socketSuffix = ".sock" // by it drivers know the path of a socket in a connection string
+
+	// longestSocket is the size in bytes of the longest path of a socket: there is one more, which is 0.
+	longestSocket = len(syscall.RawSockaddrUnix{}.Path) - 1
 )
 
 // parseListen reads a value of --listen. If clients do not log in, only programs of this machine may reach the router.
@@ -28,6 +31,9 @@ func (c *routerCommand) parseListen(text string) (a listenAddress, err error) {
 	if path, ok := strings.CutPrefix(text, unixScheme); ok {
 		if !filepath.IsAbs(path) || !strings.HasSuffix(path, socketSuffix) {
 			return a, fmt.Errorf("--listen is %q; the path of a Unix socket must be absolute and end in %s, or drivers do not know it as one", text, socketSuffix)
+		}
+		if len(path) > longestSocket {
+			return a, fmt.Errorf("--listen is %q; the path of a Unix socket has %d bytes, it must have at most %d", text, len(path), longestSocket)
 		}
 		a.unix = path
 		return a, nil

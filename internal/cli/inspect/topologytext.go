@@ -110,7 +110,7 @@ func (m *Member) cells() []string {
 	if m.WireVersion > 0 {
 		version = versionText(*m)
 	}
-	pool := fmt.Sprintf("%s, %d connections", m.Pool.State, m.Pool.Connections)
+	pool := m.Pool.State + ", " + counted(m.Pool.Connections, "connection")
 	return []string{m.Address, m.Role, trip, version, pool, tagText(m.Tags)}
 }
 
