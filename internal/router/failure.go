@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"time"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -76,20 +77,19 @@ func historyOf(err error) *retry.Error {
 func (f *forwarded) withoutReply(err error, history *retry.Error, retried bool) *refusal {
 	e := &refusal{code: codeHostUnreachable, name: "HostUnreachable", text: err.Error()}
 	var selection *cluster.SelectionError
-	var login *auth.Error
 	var queue *cluster.CheckOutError
 	switch {
-	case f.op.Kind == operation.Write && history != nil && history.MayHaveApplied() && !errors.Is(err, errMaxTime):
+	case f.op.Kind == operation.Write && history != nil && history.MayHaveApplied() && !f.expired(err):
 		// Whatever it waited for then: no error that says that nothing was done.
 	case history != nil && history.StopReason() == retry.StopNotBuilt: // it is too large with what the router appends
 		e.code, e.name = codeBadValue, "BadValue"
-	case f.op.User != nil && errors.As(err, &login) && !isNetwork(err): // the password has changed since the client has logged in
+	case f.op.User != nil && refusesLogin(chosen(err)): // the password has changed since the client has logged in
 		e.code, e.name = codeAuthenticationFailed, "AuthenticationFailed"
 	case errors.Is(err, errTooMany), errors.Is(err, errNoMemory) && f.command.Name != "getMore": // whose documents would be lost if it were repeated
 		return f.overloaded(err)
-	case errors.As(err, &queue) && !errors.Is(err, errMaxTime): // it has waited out the window for a connection
+	case errors.As(err, &queue) && !f.expired(err): // it has waited out the window for a connection
 		e.code, e.name = codeFailedToSatisfy, "FailedToSatisfyReadPreference"
-	case errors.Is(err, errMaxTime), errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout):
+	case f.expired(err):
 		e.code, e.name = codeMaxTimeMSExpired, "MaxTimeMSExpired"
 	case errors.Is(err, cluster.ErrSelectionTimeout), operation.NoMember(err) && !retried: // after a failed attempt its error counts
 		e.code, e.name = codeFailedToSatisfy, "FailedToSatisfyReadPreference"
@@ -111,10 +111,22 @@ func (f *forwarded) overloaded(cause error) *refusal {
 	return e
 }
 
-// isNetwork reports whether an error is that of a connection that could not be made because of the network.
-func isNetwork(err error) bool {
+// expired reports whether maxTimeMS of the command has passed, and the operation has ended for it. Other times may end, too: that for a connection, for
+// example, whose error each operation gets that finds the pool cleared by it.
+func (f *forwarded) expired(err error) bool {
+	if f.limit() == 0 || time.Since(f.began) < f.limit() {
+		return false
+	}
+	return errors.Is(err, errMaxTime) || errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cluster.ErrSelectionTimeout)
+}
+
+// refusesLogin reports whether a member has refused the login of the connection for an operation. In the error of a pool that was cleared it would be that
+// of another one.
+func refusesLogin(err error) bool {
+	var login *auth.Error
+	var cleared *cluster.PoolClearedError
 	var failed *cluster.HandshakeError
-	return errors.As(err, &failed) && failed.Network
+	return errors.As(err, &login) && !errors.As(err, &cleared) && (!errors.As(err, &failed) || !failed.Network)
 }
 
 // labels returns the labels that a mongos gives to an error which it has itself, or that it puts in place of a change of state.
