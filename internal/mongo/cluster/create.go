@@ -135,7 +135,7 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case pending.share.user != nil && refusesUser(err): // that shows nothing about the server
+	case p.serves(pending.share) && refusesUser(err): // that shows nothing about the server
 	default:
 		p.setFailed(err)
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)

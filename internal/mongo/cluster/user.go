@@ -61,6 +61,13 @@ func (p *pool) shareOf(u *User) *share {
 	return s
 }
 
+// serves reports whether a share is one of several users: what the server thinks of one of them is nothing to the others.
+func (p *pool) serves(s *share) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.user != nil || p.others != nil
+}
+
 // dropUnused forgets the share of a user that has nothing. The own one is not among them.
 func (p *pool) dropUnused(s *share) {
 	if s.total == 0 && s.waiters.length+s.late.length == 0 {

@@ -291,6 +291,44 @@ func TestARefusedLoginOfAUser(t *testing.T) {
 	}
 }
 
+// The user of the configuration is one of several, if there are others: those go on working when its password has changed.
+func TestARefusedLoginOfTheOwnUser(t *testing.T) {
+	for name, c := range map[string]struct {
+		shared bool
+		want   reaction
+	}{
+		"beside another one": {true, reaction{}},
+		"alone":              {false, reaction{unknown: true, cleared: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				peer := loginPeer(func(q *question) {
+					if strings.Contains(string(q.message), "ann") {
+						loggedIn(q)
+						return
+					}
+					loginRefused(18)(q)
+				})
+				s := bare(t, peer, func(cfg *Config) { cfg.Auth = plainUser(t, "service").authenticator.Load() })
+				found(t, s, standalone())
+				var anns *Conn
+				if c.shared {
+					anns = checkOutFor(t, s, plainUser(t, "ann"))
+				}
+				var failed *HandshakeError
+				if _, err := s.CheckOut(t.Context(), nil); !errors.As(err, &failed) {
+					t.Errorf("the error is %v", err)
+				}
+				c.want.check(t, s)
+				if c.shared {
+					s.CheckIn(anns)
+					counters(t, s, 1, 1, 0)
+				}
+			})
+		})
+	}
+}
+
 // The next connection of a user who has another password logs in with that.
 func TestAUserLogsInWithTheLastPassword(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
