@@ -24,6 +24,16 @@ func TestOldCursorsAreForgotten(t *testing.T) {
 	}
 }
 
+// A connection that lives for months may open cursors which nobody closes.
+func TestACursorThatNobodyClosesIsForgotten(t *testing.T) {
+	d := departure{balanced: true}
+	for id := range int64(3 * mostOpen) {
+		if d.opened(id); !d.holds() || len(d.cursors) > mostOpen {
+			t.Fatalf("after %d cursors %d are noted", id+1, len(d.cursors))
+		}
+	}
+}
+
 // routerWith returns a router that knows some cursors.
 func routerWith(places map[int64]place) *Router {
 	r := new(Router)

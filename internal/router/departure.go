@@ -37,8 +37,14 @@ func (d *departure) opened(cursor int64) {
 	if d.cursors == nil {
 		d.cursors = make(map[int64]struct{})
 	}
+	if len(d.cursors) >= mostOpen {
+		clear(d.cursors)
+	}
 	d.cursors[cursor] = struct{}{}
 }
+
+// mostOpen is how many open cursors of a connection are noted. A program that has more does not read them to their end.
+const mostOpen = 1000
 
 // closed notes that cursors have ended.
 func (d *departure) closed(cursors ...int64) {

@@ -107,7 +107,7 @@ func (r *Router) version() int64 {
 
 // helloDocument is the reply to a hello: a mongos, or that it will end.
 func (c *client) helloDocument(q *command) []byte {
-	if c.router.quiesce.tells(q, !c.greeted) {
+	if !c.departure.balanced && c.router.quiesce.tells(q, !c.greeted) {
 		e := &refusal{code: codeShutdownInProgress, name: "ShutdownInProgress", text: quiesceModeText}
 		document := e.append(nil)
 		return wire.EndDocument(c.router.appendVersion(document[:len(document)-1], quiesceVersion), 0)

@@ -42,8 +42,12 @@ func TestWhoHearsOfTheQuiesce(t *testing.T) {
 			w.Errorf("later a new connection hears %v", reply)
 		}
 		for range 2 {
-			if id := w.serviceID(w.dial(), balanced); id.IsZero() {
+			c := w.dial()
+			if id := w.serviceID(c, balanced); id.IsZero() {
 				w.Error("a load-balanced driver hears of the quiesce")
+			}
+			if reply := c.run(hello); codeIn(reply) != 0 {
+				w.Errorf("a program asks a load-balanced driver for hello, and hears %v", reply)
 			}
 		}
 	})
