@@ -35,12 +35,18 @@ func (c *client) endStalled() {
 	c.router.cfg.Refused(c.conn.RemoteAddr(), "in ten seconds it has sent or taken less than 1 MiB of a message")
 }
 
-// write sends a whole message.
+// write sends a whole message, which may be large.
 func (c *client) write(b []byte) error {
 	defer c.progress.rest()
-	c.progress.step()
-	_, err := c.conn.Write(b)
-	return err
+	for len(b) > 0 {
+		n := min(len(b), stallStep)
+		c.progress.step()
+		if _, err := c.conn.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // writeParts sends a message whose document is in memory of its own.

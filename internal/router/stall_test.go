@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/router"
 )
@@ -147,4 +149,26 @@ func TestAReplyThatStalls(t *testing.T) {
 			w.Error("memory is in use after the last reply")
 		}
 	})
+}
+
+// A client that takes a MiB in nine seconds gets a large reply, also to an old message.
+func TestASlowClientGetsItsReply(t *testing.T) {
+	find := wire.Query{Collection: []byte("app.c"), Return: 1, Document: document(bson.D{})}
+	for name, message := range map[string][]byte{"new": messageOf(t, command("find", "c", e("limit", 1)), 0), "old": find.Append(nil, 7)} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.dial().must(insertBytes(4 << 20))
+				l := w.pipes()
+				defer l.Close()
+				slow := l.dial(w)
+				sends(message)(w, slow)
+				for range 4 {
+					if _, err := io.CopyN(io.Discard, slow.conn, 1<<20); err != nil {
+						w.Fatal(err)
+					}
+					<-time.After(9 * time.Second)
+				}
+			})
+		})
+	}
 }
