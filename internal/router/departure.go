@@ -62,11 +62,13 @@ func (c *client) departs() bool {
 
 // rest is called before the next message of a client is read. It reports whether the connection is to stay.
 func (c *client) rest() bool {
-	d := &c.departure
+	if c.router.ending.Load() {
+		return false
+	}
 	if !c.departs() {
 		return true
 	}
-	d.rests.Store(true) // before the look at departing: either this one sees that, or depart sees this one
+	c.departure.rests.Store(true) // before the look at departing: either this one sees that, or depart sees this one
 	return !c.router.departing.Load()
 }
 

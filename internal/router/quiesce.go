@@ -61,13 +61,18 @@ func (r *Router) Shutdown(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Quiesce)
 	defer cancel()
 	departs := time.After(r.cfg.Quiesce / 2) // by then a balancer has asked /readyz
+	ends := time.After(r.cfg.Quiesce - min(lastMoments, r.cfg.Quiesce/4))
 	look := time.Tick(leaveLook)
 	for r.Clients() > 0 || time.Since(r.quiesce.at) < r.stays() {
 		select {
 		case <-ctx.Done():
 			return
+		case <-r.ctx.Done(): // Close has ended it
+			return
 		case <-departs:
 			r.depart()
+		case <-ends:
+			r.ending.Store(true)
 		case <-look:
 		}
 	}
@@ -84,6 +89,10 @@ func (r *Router) stays() time.Duration {
 	}
 	return 0
 }
+
+// lastMoments are those at the end of the quiesce in which each client that is still there gets its reply, and nothing more: otherwise what runs at the
+// end would be done without an answer.
+const lastMoments = time.Second
 
 // leaveLook is how often Shutdown looks whether the clients have left.
 const leaveLook = 50 * time.Millisecond

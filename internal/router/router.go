@@ -41,6 +41,7 @@ type Router struct {
 	wire         atomic.Int32          // the last maxWireVersion that a hello had
 	balanced     atomic.Bool           // a load-balanced client was here
 	departing    atomic.Bool           // load-balanced connections end when they may
+	ending       atomic.Bool           // so do all, whatever they have open
 	sessions     atomic.Pointer[int64] // the last logicalSessionTimeoutMinutes
 
 	ctx context.Context //nolint:containedctx // that of all operations: it ends with the router, later than any call

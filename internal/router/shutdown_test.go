@@ -5,6 +5,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/router"
+	"github.com/holdfast-db/holdfast/mongotest"
 )
 
 // Shutdown waits for the clients: at most for the time of quiesce, or until its context ends.
@@ -86,4 +91,49 @@ func TestAShutdownWaitsForWhoIsOnTheWay(t *testing.T) {
 		_ = c.conn.Close()
 		<-ended
 	})
+}
+
+// Close ends a quiesce.
+func TestACloseEndsAShutdown(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.dial().must(d("hello", 1), e("loadBalanced", true))
+		ended := make(chan struct{})
+		go func() {
+			w.router.Shutdown(w.Context())
+			close(ended)
+		}()
+		<-time.After(time.Second)
+		began := time.Now()
+		w.router.Close()
+		<-ended
+		if took := time.Since(began); took > 0 {
+			w.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A client that goes on to the end of the quiesce gets the reply to each operation that is done.
+func TestWhatRunsAtTheEndIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: 300 * time.Millisecond}))
+		c := w.dial()
+		c.must(d("ping", 1))
+		go w.router.Shutdown(w.Context())
+		answered := int64(0)
+		for ; ; answered++ {
+			if reply, err := c.ask(command("insert", "c", e("documents", bson.A{d("_id", answered)})), "app"); err != nil {
+				break
+			} else if reply.Lookup("ok").AsFloat64() != 1 {
+				w.Fatal(reply)
+			}
+		}
+		<-time.After(3 * time.Second)
+		documents, err := w.set.Command(w.set.Primary(), "app", d("count", "c"))
+		if err != nil {
+			w.Fatal(err)
+		}
+		if done := documents.Lookup("n").AsInt64(); done != answered || done < 20 {
+			w.Errorf("%d inserts were done, and %d answered", done, answered)
+		}
+	}, func(c *router.Config) { c.Quiesce = 10 * time.Second })
 }
