@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"net"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest"
 )
 
-// routerTo starts a router in front of a deployment and returns its URI.
+// routerTo starts a router in front of a deployment, and returns its URI when the router knows the member that takes writes.
 func routerTo(t *testing.T, rs *mongotest.Deployment) string {
 	t.Helper()
 	r, err := router.New(router.Config{Upstream: options.Client().ApplyURI(rs.URI())})
@@ -24,6 +25,13 @@ func routerTo(t *testing.T, rs *mongotest.Deployment) string {
 		t.Fatal(err)
 	}
 	go r.Serve(l)
+	known, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.WatchReady(known, func(_ string, ready bool) {
+		if ready {
+			cancel()
+		}
+	})
 	return "mongodb://" + l.Addr().String() + "/"
 }
 
