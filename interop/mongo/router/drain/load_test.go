@@ -67,7 +67,8 @@ func startLoad(s *site) *load {
 	return l
 }
 
-// options gives each worker a connection to each router: an operation never waits for a handshake, which may come to a router too late.
+// options gives each worker a connection to each router: an operation never waits for a handshake, which may come to a router too late. So
+// the driver that does not retry sees no error either, unless a router ends before it has served what it has.
 func (l *load) options(driver int) *options.ClientOptions {
 	watch := &event.PoolMonitor{Event: func(e *event.PoolEvent) {
 		switch e.Type {
@@ -77,7 +78,9 @@ func (l *load) options(driver int) *options.ClientOptions {
 			l.note(func() { l.connections[connected{driver, e.Address}] = 0 })
 		}
 	}}
-	return options.Client().ApplyURI(l.uri()).SetMinPoolSize(workers).SetHeartbeatInterval(500 * time.Millisecond).SetPoolMonitor(watch)
+	retries := driver == 0
+	return options.Client().ApplyURI(l.uri()).SetRetryReads(retries).SetRetryWrites(retries).
+		SetMinPoolSize(workers).SetHeartbeatInterval(500 * time.Millisecond).SetPoolMonitor(watch)
 }
 
 // stop ends the work, and the drivers, before the routers end: a driver looks for a server that it can tell of its end.
