@@ -16,7 +16,7 @@ func (l *listener) tracer() *telemetry.Tracer {
 	t := reflect.ValueOf(new(telemetry.Tracer)).Elem()
 	for i := range t.NumField() {
 		function := t.Field(i)
-		if function.Kind() != reflect.Func { // KeepsNothing
+		if function.Kind() != reflect.Func { // Passive
 			continue
 		}
 		function.Set(reflect.MakeFunc(function.Type(), func(args []reflect.Value) []reflect.Value {

@@ -45,9 +45,10 @@ type Tracer struct {
 	// Pool is told of the life of connection pools and of their connections, checkouts included.
 	Pool func(ctx context.Context, e *PoolEvent)
 
-	// KeepsNothing says that no function changes what a pointer is to, and that none keeps a pointer or a context: that of an Operation until
-	// OperationEnded has returned, all others until the function itself has. Then a client may use their memory again, which costs it less.
-	KeepsNothing bool
+	// Passive says that the functions only look: none changes what a pointer is to, none calls a method of the client, such as Disconnect, and none keeps
+	// a pointer or a context: that of an Operation until OperationEnded has returned, all others until the function itself has. Then a client uses
+	// their memory again, and need not count the calls, which costs it less.
+	Passive bool
 }
 
 // Join returns a tracer that calls all the others, in their order. Nil ones are left out. It returns nil if there is none.
@@ -78,7 +79,7 @@ func Join(tracers ...*Tracer) *Tracer {
 			TransactionBegan: began(joined.TransactionBegan, t.TransactionBegan),
 			TransactionEnded: ended(joined.TransactionEnded, t.TransactionEnded),
 			Pool:             happened(joined.Pool, t.Pool),
-			KeepsNothing:     joined.KeepsNothing && t.KeepsNothing,
+			Passive:          joined.Passive && t.Passive,
 		}
 	}
 	return &joined

@@ -135,15 +135,15 @@ func TestJoinKeepsItsArguments(t *testing.T) {
 }
 
 func TestJoinedTracersKeepSomethingIfOneDoes(t *testing.T) {
-	keeps, not := &Tracer{}, &Tracer{KeepsNothing: true}
+	keeps, not := &Tracer{}, &Tracer{Passive: true}
 	for _, c := range []struct {
 		of   []*Tracer
 		want bool
 	}{
 		{[]*Tracer{not}, true}, {[]*Tracer{not, nil, not}, true}, {[]*Tracer{not, keeps}, false}, {[]*Tracer{keeps, not, not}, false},
 	} {
-		if got := Join(c.of...).KeepsNothing; got != c.want {
-			t.Errorf("KeepsNothing is %v of %d tracers, want %v", got, len(c.of), c.want)
+		if got := Join(c.of...).Passive; got != c.want {
+			t.Errorf("Passive is %v of %d tracers, want %v", got, len(c.of), c.want)
 		}
 	}
 }

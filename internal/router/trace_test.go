@@ -50,15 +50,15 @@ func (l *told) tracer() *telemetry.Tracer {
 
 // A tracer is told of each operation of a client, with its retries. What the router answers itself is none.
 func TestATracerIsToldOfTheClientsOperations(t *testing.T) {
-	for _, keepsNothing := range []bool{false, true} {
-		t.Run(fmt.Sprintf("KeepsNothing %t", keepsNothing), func(t *testing.T) { testATracer(t, keepsNothing) })
+	for _, passive := range []bool{false, true} {
+		t.Run(fmt.Sprintf("passive %t", passive), func(t *testing.T) { testATracer(t, passive) })
 	}
 }
 
-func testATracer(t *testing.T, keepsNothing bool) {
+func testATracer(t *testing.T, passive bool) {
 	var l told
 	tracer := l.tracer()
-	tracer.KeepsNothing = keepsNothing
+	tracer.Passive = passive
 	inWorld(t, func(w *world) {
 		c := w.collection()
 		ping := func() error { return c.Database().RunCommand(w.Context(), d("ping", 1)).Err() }

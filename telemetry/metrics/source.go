@@ -48,7 +48,7 @@ func (s *Source) Tracer() *telemetry.Tracer {
 		Returned:       s.returned,
 		Decided:        s.decided,
 		Pool:           s.pool,
-		KeepsNothing:   true,
+		Passive:        true,
 	}
 }
 

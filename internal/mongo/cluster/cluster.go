@@ -16,12 +16,12 @@ import (
 // Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
 // load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
-	cfg      Config
-	id       bson.ObjectID // of the topology, for events
-	codecs   *codecs
-	tracer   *telemetry.Tracer                           // of selections, joined with the log
-	pooled   func(context.Context, *telemetry.PoolEvent) // nil: nobody is told of pools
-	recycles bool                                        // nobody keeps the events of pools
+	cfg     Config
+	id      bson.ObjectID // of the topology, for events
+	codecs  *codecs
+	tracer  *telemetry.Tracer                           // of selections, joined with the log
+	pooled  func(context.Context, *telemetry.PoolEvent) // nil: nobody is told of pools
+	passive bool                                        // who is told of pools only looks
 	// toldCtx is the background, with which tracers are told of what no operation waits for.
 	toldCtx context.Context //nolint:containedctx // it never ends
 

@@ -52,9 +52,9 @@ type Conn struct {
 	firstRTT    time.Duration         // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
-	yields      bool                // it is given up for a waiter; under the pool's lock
-	use         atomic.Uint32       // a Use
-	told        telemetry.PoolEvent // the last one of a checkout or a check in, if nobody keeps it
+	yields      bool                 // it is given up for a waiter; under the pool's lock
+	use         atomic.Uint32        // a Use
+	told        *telemetry.PoolEvent // the last one of a checkout or a check in, if all only look
 }
 
 // Use is what a connection that is checked out is for.

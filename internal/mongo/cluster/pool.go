@@ -37,7 +37,7 @@ type pool struct {
 	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices
 
-	checkoutBegan telemetry.PoolEvent // always the same
+	checkoutBegan *telemetry.PoolEvent // always the same; nil if not all only look
 }
 
 // checkOut returns a connection that only the caller uses until it is checked in.

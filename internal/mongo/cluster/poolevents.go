@@ -26,20 +26,23 @@ func (p *pool) emit(ctx context.Context, e telemetry.PoolEvent) {
 	p.publish(ctx, &kept)
 }
 
-// emitBegan tells that an operation asks for a connection. If nobody keeps or changes events, one stands for all.
+// emitBegan tells that an operation asks for a connection. If all only look, one event stands for all.
 func (p *pool) emitBegan(ctx context.Context) {
-	if p.server.cluster.recycles {
-		p.publish(ctx, &p.checkoutBegan)
+	if p.server.cluster.passive {
+		p.publish(ctx, p.checkoutBegan)
 		return
 	}
-	p.emit(ctx, p.checkoutBegan)
+	p.emit(ctx, telemetry.PoolEvent{Kind: telemetry.CheckoutBegan})
 }
 
-// emitUse tells that an operation got a connection or gave it back. If nobody keeps events, the connection has one for all of its own.
+// emitUse tells that an operation got a connection or gave it back. If all only look, the connection has one event for all of its own.
 func (p *pool) emitUse(ctx context.Context, c *Conn, kind telemetry.PoolEventKind, took time.Duration) {
-	e := &c.told
-	if !p.server.cluster.recycles {
+	e := c.told
+	if e == nil {
 		e = new(telemetry.PoolEvent)
+		if p.server.cluster.passive {
+			c.told = e
+		}
 	}
 	*e = telemetry.PoolEvent{Kind: kind, System: telemetry.MongoDB, Address: p.server.address, ID: c.id, Took: took}
 	p.publish(ctx, e)
@@ -48,7 +51,9 @@ func (p *pool) emitUse(ctx context.Context, c *Conn, kind telemetry.PoolEventKin
 // publish gives an event to whoever listens.
 func (p *pool) publish(ctx context.Context, e *telemetry.PoolEvent) {
 	c := p.server.cluster
-	defer c.listeners.begin().Add(-1)
+	if !c.passive {
+		defer c.listeners.begin().Add(-1)
+	}
 	c.pooled(ctx, e)
 }
 

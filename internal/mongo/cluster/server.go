@@ -33,7 +33,9 @@ func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1), doubted: make(chan struct{}, 1)}
 	s.beginCheck()
 	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
-	s.pool.checkoutBegan = telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, System: telemetry.MongoDB, Address: address}
+	if c.passive {
+		s.pool.checkoutBegan = &telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, System: telemetry.MongoDB, Address: address}
+	}
 	s.pool.own = newShare(nil)
 	s.pool.open = make(map[*Conn]struct{})
 	s.pool.pending = make(map[*pendingConn]struct{})

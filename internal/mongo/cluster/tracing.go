@@ -12,7 +12,7 @@ import (
 func (c *Cluster) trace() {
 	cfg := &c.cfg
 	if c.tracer = telemetry.Join(cfg.Tracer, selectionLogged(cfg.Log), poolLogged(cfg), poolMonitored(cfg.PoolMonitor)); c.tracer != nil {
-		c.pooled, c.recycles = c.tracer.Pool, c.tracer.KeepsNothing
+		c.pooled, c.passive = c.tracer.Pool, c.tracer.Passive
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *run) told(ctx context.Context, conn *cluster.Conn, message []byte, requ
 		return nil
 	}
 	var a *attempted
-	if r.attempts.KeepsNothing {
+	if r.attempts.Passive {
 		a = attempts.Get().(*attempted)
 	} else {
 		a = newAttempted()
@@ -171,7 +171,7 @@ func (a *attempted) ended(err error) {
 	}
 	defer a.run.cfg.Cluster.Listening().Add(-1)
 	tell(a.ctx, &a.told, result)
-	if a.run.attempts.KeepsNothing {
+	if a.run.attempts.Passive {
 		a.recycle()
 	}
 }
@@ -183,7 +183,9 @@ func (r *run) tellReturned() {
 		return
 	}
 	if _, documents := r.returned(); documents >= 0 {
-		defer r.cfg.Cluster.Listening().Add(-1)
+		if !r.cfg.Tracer.Passive {
+			defer r.cfg.Cluster.Listening().Add(-1)
+		}
 		r.cfg.Tracer.Returned(t.ctx, &t.told, documents)
 	}
 }

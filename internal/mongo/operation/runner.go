@@ -41,7 +41,7 @@ type Runner struct {
 // NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
 	told := telemetry.Join(cfg.Tracer, monitored(cfg.Monitor), logged(cfg.Log))
-	r := &Runner{cfg: cfg, recycles: told != nil && told.KeepsNothing && cfg.Limits.Observer == nil && cfg.Limits.Strategy == nil}
+	r := &Runner{cfg: cfg, recycles: told != nil && told.Passive && cfg.Limits.Observer == nil && cfg.Limits.Strategy == nil}
 	if told != nil && (told.AttemptBegan != nil || told.AttemptEnded != nil) {
 		r.attempts = told
 	}

@@ -33,10 +33,10 @@ func (r *Runner) Trace(ctx context.Context, name, database, collection string, s
 	return t.began(ctx), t
 }
 
-// TraceIn is [Runner.Trace] for an operation without a session, which began at a time. If no tracer keeps anything, the operation is in
+// TraceIn is [Runner.Trace] for an operation without a session, which began at a time. If the tracer is passive, the operation is in
 // room, which the caller may use again when it has ended.
 func (r *Runner) TraceIn(ctx context.Context, room *Traced, name, database, collection string, since time.Time) (context.Context, *Traced) {
-	if !r.cfg.Tracer.KeepsNothing {
+	if !r.cfg.Tracer.Passive {
 		room = new(Traced)
 	}
 	*room = Traced{runner: r, told: telemetry.Operation{
@@ -84,7 +84,9 @@ func (t *Traced) end(err error) {
 				err = redacted(err)
 			}
 		}
-		defer t.runner.cfg.Cluster.Listening().Add(-1)
+		if !t.runner.cfg.Tracer.Passive {
+			defer t.runner.cfg.Cluster.Listening().Add(-1)
+		}
 		ended(t.ctx, &t.told, err)
 	}
 }
