@@ -33,6 +33,7 @@ type Options struct {
 	// Breaker, and by attempts that ask for it with [Engine.Breaker]. Nil means none.
 	EndpointBreaker *BreakerOptions
 	// Observer receives the events of all operations. Nil means none. Package retryslog has one that logs.
+	// A [FailureObserver] costs less.
 	Observer Observer
 }
 
@@ -40,7 +41,8 @@ type Options struct {
 type Engine struct {
 	strategy       Strategy
 	mode           DeadlineMode
-	watched        bool // a budget, a breaker or an observer wants to know of successes
+	observed       bool // the observer wants to know of successes
+	watched        bool // so does it, a budget or a breaker
 	special        bool // see begin
 	breaker        *Breaker
 	endpoints      *breakers
@@ -71,8 +73,10 @@ func New(o Options) (*Engine, error) {
 	if o.EndpointBreaker != nil {
 		e.endpoints = newBreakers(*o.EndpointBreaker)
 	}
-	e.special = e.observer != nil || e.endpoints != nil || e.attemptTimeout != 0
-	e.watched = e.budget != nil || e.breaker != nil || e.endpoints != nil || e.observer != nil
+	_, onlyFailures := e.observer.(FailureObserver)
+	e.observed = e.observer != nil && !onlyFailures
+	e.special = e.observed || e.endpoints != nil || e.attemptTimeout != 0
+	e.watched = e.budget != nil || e.breaker != nil || e.endpoints != nil || e.observed
 	return e, nil
 }
 
@@ -147,14 +151,14 @@ func (e *Engine) do(ctx context.Context, op *Operation, attempt AttemptFunc) err
 	return nil
 }
 
-// begin is do for an engine with an observer, with breakers for endpoints or with a time limit for attempts. The others do not
+// begin is do for an engine with an observer of successes, with breakers for endpoints or with a time limit for attempts. The others do not
 // pay for these.
 func (e *Engine) begin(ctx context.Context, op *Operation, attempt AttemptFunc) error {
 	if e.attemptTimeout != 0 {
 		attempt = within(e.attemptTimeout, attempt)
 	}
 	c := call{op: op}
-	if e.observer != nil {
+	if e.observed {
 		c.began = time.Now()
 	}
 	g := guard{breaker: e.breaker}

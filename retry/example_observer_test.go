@@ -72,3 +72,32 @@ func ExampleEvent() {
 	// ended 1 <nil>
 	// <nil>
 }
+
+// failurePrinter prints what follows a failure.
+type failurePrinter struct{ printer }
+
+func (failurePrinter) OnlyFailures() {}
+
+// An operation that succeeds at once costs nothing, as it has no events.
+func ExampleFailureObserver() {
+	var observer retry.FailureObserver = failurePrinter{}
+	engine, err := retry.New(retry.Options{Strategy: retry.RetryOnce(), Observer: observer})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, failing := range []int{0, 1} {
+		err = engine.Do(context.Background(), retry.Operation{}, func(ctx context.Context, n int) retry.Failure {
+			if n < failing {
+				return refused(ctx, n)
+			}
+			return retry.Failure{}
+		})
+		fmt.Println(err)
+	}
+	// Output:
+	// <nil>
+	// attempt failed 0 connection refused
+	// decided 0 retried 0s
+	// <nil>
+}

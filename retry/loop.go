@@ -179,7 +179,7 @@ func (e *Engine) succeeded(ctx context.Context, c call, g guard, n int, endpoint
 	if g.permit.state() != BreakerClosed {
 		g.breaker.done(g.permit, HealthGood, time.Now())
 	}
-	if e.observer != nil {
+	if e.observed {
 		event := c.event(ctx, EventEnded, n)
 		event.Endpoint = cmp.Or(endpoint, c.op.Endpoint)
 		e.observer.Observe(ctx, event)
@@ -194,7 +194,10 @@ func (e *Engine) observe(ctx context.Context, c call, kind EventKind, n int, fai
 }
 
 func (c call) event(ctx context.Context, kind EventKind, n int) Event {
-	event := Event{Kind: kind, Name: c.op.Name, Data: c.op.Data, Attempt: n, Elapsed: time.Since(c.began)}
+	event := Event{Kind: kind, Name: c.op.Name, Data: c.op.Data, Attempt: n}
+	if !c.began.IsZero() {
+		event.Elapsed = time.Since(c.began)
+	}
 	if event.Data == nil {
 		event.Data = Data(ctx)
 	}

@@ -10,6 +10,14 @@ type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
+// FailureObserver is an [Observer] that is told of failures only. It gets no event of a success, and in the others Elapsed is 0. So it costs an
+// operation nothing that succeeds at once.
+type FailureObserver interface {
+	Observer
+	// OnlyFailures does nothing. That an observer has it is what counts.
+	OnlyFailures()
+}
+
 // EventKind is the kind of an [Event].
 type EventKind uint8
 
@@ -40,7 +48,7 @@ type Event struct {
 	Name    string        // the operation's
 	Data    any           // the operation's
 	Attempt int           // the number of the latest attempt; the first is 0
-	Elapsed time.Duration // since the operation began
+	Elapsed time.Duration // since the operation began; 0 for a [FailureObserver]
 	Record                // the failure and the decision about it; after a success the Endpoint alone
 	Err     error
 }

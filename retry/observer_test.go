@@ -241,3 +241,50 @@ func TestTheEventsOfConcurrentOperationsAreInOrder(t *testing.T) {
 		}
 	})
 }
+
+// failures is a watcher of failures only.
+type failures struct{ watcher }
+
+func (*failures) OnlyFailures() {}
+
+func TestAnObserverOfFailures(t *testing.T) {
+	lost := retry.Failure{Err: io.EOF, Stage: retry.StageBeforeSending, Reason: mongoreason.PoolCleared, Endpoint: "b:2"}
+	for _, endpoints := range []*retry.BreakerOptions{nil, retry.DefaultBreakerOptions()} {
+		for _, c := range []struct {
+			failing int // attempts, of three
+			want    []string
+		}{
+			{0, nil},
+			{1, []string{"attempt failed 0", "decided 0"}},
+			{3, []string{"attempt failed 0", "decided 0", "attempt failed 1", "decided 1", "attempt failed 2", "decided 2", "ended 2"}},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				w := new(failures)
+				e, err := retry.New(retry.Options{Strategy: retry.Limited(3, retry.UntilDeadline()), Observer: w, EndpointBreaker: endpoints})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = e.Do(t.Context(), retry.Operation{Idempotency: retry.Idempotent, Endpoint: "a:1"}, func(_ context.Context, n int) retry.Failure {
+					<-time.After(time.Second)
+					if n < c.failing {
+						return lost
+					}
+					return retry.Failure{}
+				})
+				if failed := err != nil; failed != (c.failing == 3) {
+					t.Errorf("%d attempts fail: %v", c.failing, err)
+				}
+				var got []string
+				for _, event := range w.events {
+					got = append(got, fmt.Sprintf("%v %d", event.Kind, event.Attempt))
+					if event.Elapsed != 0 || event.Failure.Err == nil {
+						t.Errorf("%v %d: after %v, %v", event.Kind, event.Attempt, event.Elapsed, event.Failure.Err)
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("%d attempts fail: the events are %q, want %q", c.failing, got, c.want)
+				}
+			})
+		}
+	}
+}

@@ -10,7 +10,10 @@ import (
 // decisions tells a tracer what the engine decides.
 type decisions struct{ runner *Runner }
 
-var _ retry.Observer = decisions{}
+var _ retry.FailureObserver = decisions{}
+
+// OnlyFailures implements [retry.FailureObserver].
+func (decisions) OnlyFailures() {}
 
 // Observe implements [retry.Observer].
 func (d decisions) Observe(ctx context.Context, e retry.Event) {
