@@ -139,7 +139,7 @@ func (c *client) run(f *forwarded) error {
 	ctx := c.ctx
 	if limit := f.limit(); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, f.began.Add(limit), errMaxTime) // also of a second run
+		ctx, cancel = context.WithDeadlineCause(ctx, f.began.Add(limit), errMaxTime)
 		defer cancel()
 	}
 	c.watcher.begin(f.began)

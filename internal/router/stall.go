@@ -52,14 +52,10 @@ func (c *client) write(b []byte) error {
 // writeParts sends a message whose document is in memory of its own.
 func (c *client) writeParts(head, document []byte) error {
 	defer c.progress.rest()
-	for len(document) > 0 {
-		n := min(len(document), stallStep)
-		parts := net.Buffers{head, document[:n]}
-		head, document = nil, document[n:]
-		c.progress.step()
-		if _, err := parts.WriteTo(c.conn); err != nil {
-			return err
-		}
+	n := min(len(document), stallStep)
+	c.progress.step()
+	if _, err := (&net.Buffers{head, document[:n]}).WriteTo(c.conn); err != nil {
+		return err
 	}
-	return nil
+	return c.write(document[n:])
 }
