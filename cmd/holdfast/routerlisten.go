@@ -57,9 +57,6 @@ func (c *routerCommand) parseListen(text string) (a listenAddress, err error) {
 	return a, err
 }
 
-// longSocketPath is the length in bytes of the longest path that every system takes.
-const longSocketPath = 103
-
 // onlyOwner is the permission of a Unix socket: that of mongod's.
 const onlyOwner = 0o700
 
@@ -77,9 +74,6 @@ func (a listenAddress) listen() (net.Listener, error) {
 		if err = os.Chmod(a.unix, onlyOwner); err != nil {
 			err = errors.Join(err, l.Close())
 		}
-	}
-	if errors.Is(err, syscall.EINVAL) && len(a.unix) > longSocketPath {
-		err = fmt.Errorf("the path has %d bytes, which is too long for a Unix socket here: %w", len(a.unix), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--listen %s%s: %w", unixScheme, a.unix, err)
