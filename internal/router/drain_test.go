@@ -128,7 +128,7 @@ func (p *pair) load(all []driverload.Loader) (stop func()) {
 		for i := range 8 {
 			working.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					l.Operate(p.Context(), fmt.Sprint(l.Name, " ", i, " ", n), func(what string, err error) { p.note(l.Name, what, err) })
+					l.Operate(p.Context(), fmt.Sprint(l.Name, " ", i, " ", n), func(what string, operation func() error) { p.note(l.Name, what, operation()) })
 					<-time.After(pace)
 				}
 			})

@@ -55,13 +55,13 @@ func (l Loader) named(name string, disconnect func(context.Context) error) Loade
 	return l
 }
 
-// Operate does each operation once, and tells note of it.
-func (l Loader) Operate(ctx context.Context, id string, note func(what string, err error)) {
-	note("insert", l.Insert(ctx, id))
-	note("update", l.Update(ctx, id))
-	note("find", l.Find(ctx, id))
-	note("transaction", l.Transaction(ctx, id))
-	note("cursor", l.Cursor(ctx))
+// Operate has do run each operation, one after the other.
+func (l Loader) Operate(ctx context.Context, id string, do func(what string, operation func() error)) {
+	do("insert", func() error { return l.Insert(ctx, id) })
+	do("update", func() error { return l.Update(ctx, id) })
+	do("find", func() error { return l.Find(ctx, id) })
+	do("transaction", func() error { return l.Transaction(ctx, id) })
+	do("cursor", func() error { return l.Cursor(ctx) })
 }
 
 // collection is what both drivers' collections can do. Only the results of reads have types of their own.

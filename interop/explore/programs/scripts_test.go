@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-db/holdfast/interop/internal/holdfastprocess"
 )
 
 // scripts are the programs in another language, in their folder. The commands run there; ${OUT} is a folder that is kept from one run to
@@ -47,21 +49,11 @@ func (s scripts) explore(t *testing.T, p *program, twin string) {
 	s.prepare(t)
 	program := s.run(s.out(t), p.name)
 	words := []string{
-		command(t), "explore", "--failures", "request-lost,reply-lost", "--check", strings.Join(append(slices.Clone(program), check), " "), "--",
+		string(holdfastprocess.Build(t, "../../..")), "explore", "--failures", "request-lost,reply-lost", "--check", strings.Join(append(slices.Clone(program), check), " "), "--",
 	}
 	if code, text := s.execute(t, append(append(words, program...), twin)); code != 0 {
 		t.Error(text)
 	}
-}
-
-// command returns the path of the command holdfast, which it builds.
-func command(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "holdfast")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../..", "-o", path, "./cmd/holdfast").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
 }
 
 func (s scripts) prepare(t *testing.T) {

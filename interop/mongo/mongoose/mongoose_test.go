@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/holdfastprocess"
 )
 
 // within returns a context for all that the test starts, which ends before the test's own time does.
@@ -36,10 +38,8 @@ func run(t *testing.T, folder string, environment []string, name string, args ..
 // mongod builds the program and gives it the name under which it stands for mongod.
 func mongod(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	program := filepath.Join(folder, "holdfast")
-	run(t, "../../..", nil, "go", "build", "-o", program, "./cmd/holdfast")
-	link := filepath.Join(folder, "mongod")
+	program := string(holdfastprocess.Build(t, "../../.."))
+	link := filepath.Join(filepath.Dir(program), "mongod")
 	if err := os.Symlink(program, link); err != nil {
 		t.Fatal(err)
 	}

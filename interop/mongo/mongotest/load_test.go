@@ -1,14 +1,10 @@
 package mongotest
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -22,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/base/openloop"
+	"github.com/holdfast-db/holdfast/interop/internal/holdfastprocess"
 )
 
 var pings = flag.Int("pings", 0, "how many pings are timed beside each long command; 0: none")
@@ -86,31 +83,7 @@ var uriInLog = regexp.MustCompile(`mongodb://\S+`)
 // runProgram builds the program, starts its mock server, and returns the server's URI.
 func runProgram(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "holdfast")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../..", "-o", program, "./cmd/holdfast").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.Command(program, "mock", "--members", "1", "--port", "0") //nolint:noctx // it is ended by a signal
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if uri := uriInLog.FindString(lines.Text()); uri != "" {
-			return uri
-		}
-	}
-	t.Fatal("the program printed no URI")
-	return ""
+	return holdfastprocess.Build(t, "../../..").Start(t, "mock", "--members", "1", "--port", "0").Await(uriInLog)[0]
 }
 
 // fillForLoad inserts what the commands read.

@@ -137,12 +137,7 @@ func (l *load) awaitOperations(n int) {
 
 // round does each operation once.
 func (l *load) round(d driverload.Loader, id string) {
-	ctx := l.Context()
-	l.operate(d, "insert", func() error { return d.Insert(ctx, id) })
-	l.operate(d, "update", func() error { return d.Update(ctx, id) })
-	l.operate(d, "find", func() error { return d.Find(ctx, id) })
-	l.operate(d, "transaction", func() error { return d.Transaction(ctx, id) })
-	l.operate(d, "cursor", func() error { return d.Cursor(ctx) })
+	d.Operate(l.Context(), id, func(what string, do func() error) { l.operate(d, what, do) })
 	l.rounds.Add(1)
 }
 
