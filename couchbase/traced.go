@@ -22,7 +22,7 @@ var errPanicked = errors.New("couchbase: a function of the application panicked"
 
 // trace tells a tracer that an operation begins.
 func trace(ctx context.Context, t *telemetry.Tracer, in clusterLabels, o telemetry.Operation) *traced {
-	o.System, o.Began, o.Cluster, o.ClusterUUID = telemetry.Couchbase, time.Now(), in.name, in.uuid
+	o.System, o.Began, o.Rows, o.Cluster, o.ClusterUUID = telemetry.Couchbase, time.Now(), -1, in.name, in.uuid
 	op := &traced{tracer: t, told: o}
 	op.ctx = began(ctx, t.OperationBegan, &op.told)
 	return op

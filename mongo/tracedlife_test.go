@@ -215,8 +215,8 @@ func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
 	asked := &telemetry.Tracer{AttemptEnded: func(_ context.Context, a *telemetry.Attempt, r *telemetry.Result) {
 		attempts = append(attempts, fmt.Sprintf("%s %d %d", a.Name, a.Batch, r.Rows))
 	}}
-	short := &telemetry.Tracer{Returned: func(_ context.Context, o *telemetry.Operation, documents int) {
-		replies = append(replies, fmt.Sprintf("%s %d", o.Name, documents))
+	short := &telemetry.Tracer{OperationEnded: func(_ context.Context, o *telemetry.Operation, _ error) {
+		replies = append(replies, fmt.Sprintf("%s %d", o.Name, o.Rows))
 	}}
 	for _, tracer := range []*telemetry.Tracer{asked, short, telemetry.Join(asked, short)} {
 		attempts, replies = nil, nil
@@ -228,9 +228,11 @@ func TestATracerIsToldOfTheNumberOfDocuments(t *testing.T) {
 			if tracer.AttemptEnded != nil && !slices.Equal(attempts, want) {
 				t.Errorf("the tracer was told %q, want %q", attempts, want)
 			}
-			want = []string{"find 2", "aggregate 1", "find 3", "getMore 1"}
-			if tracer.Returned != nil && !slices.Equal(replies, want) {
-				t.Errorf("the tracer was told of the replies %q, want %q", replies, want)
+			want = []string{
+				"insert -1", "find 2", "bulkWrite -1", "aggregate 1", "distinct -1", "find 3", "getMore 1", "update -1", "runCommand -1",
+			}
+			if tracer.OperationEnded != nil && !slices.Equal(replies, want) {
+				t.Errorf("the tracer was told of the operations %q, want %q", replies, want)
 			}
 		}, mongotest.Version("8.0"))
 	}

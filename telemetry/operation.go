@@ -35,6 +35,9 @@ type Operation struct {
 	// ErrorType is set when the operation has failed: the code of the server's error or, without one, the type of the error in Go; for Couchbase the
 	// error's name by RFC 0067, or "_OTHER". It is what the conventions call error.type.
 	ErrorType string
+	// Rows is the number of documents in the replies to the operation, -1 if none of them is one that has documents, and always for Couchbase. It is
+	// set when the operation has ended.
+	Rows int
 	// Statement is the text of a query that has its values as parameters. It is empty for other queries: their text may have secrets in it.
 	Statement string
 }

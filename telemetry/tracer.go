@@ -15,6 +15,7 @@ type Tracer struct {
 
 	OperationBegan func(ctx context.Context, o *Operation) context.Context
 	// OperationEnded gets the error that the application gets, or nil. If a command may have had credentials, the error is without the server's text.
+	// ErrorType and Rows of the operation are set now.
 	OperationEnded func(ctx context.Context, o *Operation, err error)
 
 	// EncodingBegan is told that the value of a document is encoded, where that is a step of its own (Couchbase).
@@ -28,9 +29,6 @@ type Tracer struct {
 
 	AttemptBegan func(ctx context.Context, a *Attempt) context.Context
 	AttemptEnded func(ctx context.Context, a *Attempt, r *Result)
-	// Returned is told how many documents a reply has, if it is one that has documents. Who wants to know nothing else of attempts leaves out the two
-	// functions before, which costs a client less.
-	Returned func(ctx context.Context, o *Operation, documents int)
 
 	// Decided is told what follows an attempt that failed.
 	Decided func(ctx context.Context, d *Decision)
@@ -74,7 +72,6 @@ func Join(tracers ...*Tracer) *Tracer {
 			SelectionEnded:   ended(joined.SelectionEnded, t.SelectionEnded),
 			AttemptBegan:     began(joined.AttemptBegan, t.AttemptBegan),
 			AttemptEnded:     ended(joined.AttemptEnded, t.AttemptEnded),
-			Returned:         ended(joined.Returned, t.Returned),
 			Decided:          happened(joined.Decided, t.Decided),
 			TransactionBegan: began(joined.TransactionBegan, t.TransactionBegan),
 			TransactionEnded: ended(joined.TransactionEnded, t.TransactionEnded),

@@ -146,11 +146,11 @@ var errInReply = errors.New("the reply has the error of a write")
 
 // Accept implements [operation.Command].
 func (f *forwarded) Accept(reply *operation.Reply) error {
-	f.cursor, f.stream = cursorOf(reply.Cursor)
+	cursor, _ := reply.ReadCursor() // the client is told what is wrong with it
+	f.cursor, f.stream = cursor.ID, cursor.ResumeToken != nil && isStreamToken(cursor.ResumeToken)
 	failed := reply.WriteErrors != nil || reply.WriteConcernError != nil
 	if f.cursor != 0 && f.command.Header.OpCode != wire.OpMsg {
-		namespace := field(reply.Cursor, "ns")
-		f.namespace = string(namespace.Text())
+		f.namespace = string(cursor.Namespace)
 	}
 	if f.large != nil && f.command.old == nil && !failed { // another attempt may follow a failed one, and use that memory
 		f.body = reply.Body
@@ -167,22 +167,6 @@ func (f *forwarded) Accept(reply *operation.Reply) error {
 func (f *forwarded) replace(document []byte) {
 	f.body = nil
 	*f.reply = f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), document)
-}
-
-// cursorOf returns the id of the cursor in a reply, 0 if there is none, and whether it is that of a change stream.
-func cursorOf(cursor []byte) (id int64, stream bool) {
-	if cursor == nil {
-		return 0, false
-	}
-	for it := wire.Elements(cursor); it.Next(); {
-		switch string(it.Key) {
-		case "id":
-			id, _ = it.Int64()
-		case "postBatchResumeToken":
-			stream = isStreamToken(it.Document())
-		}
-	}
-	return id, stream
 }
 
 // isStreamToken reports whether a resume token is that of a change stream. That of a find with $_requestResumeToken has a $recordId.

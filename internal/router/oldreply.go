@@ -19,7 +19,8 @@ func (c *command) AppendReply(dst []byte, id int32, document []byte) []byte {
 	}
 	found := field(document, "cursor")
 	cursor := found.Document()
-	open, _ := cursorOf(cursor)
+	cursorID := field(cursor, "id")
+	open, _ := cursorID.Int64()
 	at, dst := wire.BeginReply(dst, id, c.Header.RequestID, wire.Reply{Flags: wire.AwaitCapable, Cursor: open, From: c.old.from})
 	count := int32(0)
 	batch := batchOf(cursor)

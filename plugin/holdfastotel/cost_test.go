@@ -19,7 +19,7 @@ import (
 // operation returns what tells a tracer of one operation with one attempt, as a client does.
 func operation(tracer *telemetry.Tracer) func() {
 	ctx := context.Background()
-	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now()}
+	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now(), Rows: 1}
 	a := &telemetry.Attempt{Operation: o, Name: "find", Namespace: "shop", Collection: "orders", Began: o.Began, Connection: telemetry.Connection{Address: "db:27017", ID: 1}}
 	r := &telemetry.Result{Took: time.Millisecond, Rows: 1}
 	begin := &telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, Address: "db:27017"}
@@ -41,9 +41,6 @@ func operation(tracer *telemetry.Tracer) func() {
 		}
 		if tracer.AttemptEnded != nil {
 			tracer.AttemptEnded(ctx, a, r)
-		}
-		if tracer.Returned != nil {
-			tracer.Returned(ctx, o, 1)
 		}
 		pool(ctx, back)
 		tracer.OperationEnded(ctx, o, nil)

@@ -97,12 +97,12 @@ func points(m metricdata.Metrics) (list []string) {
 // use tells a tracer of one of each, with ids that no other call has.
 func use(tracer *telemetry.Tracer, n int64) {
 	ctx := context.Background()
-	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now().Add(-time.Second), Statement: secret(n)}
-	get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: time.Now()}
+	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now().Add(-time.Second), Rows: 3, Statement: secret(n)}
+	get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: time.Now(), Rows: -1}
 	err := errors.New(secret(n))
-	tracer.Returned(ctx, o, 3)
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", Err: err})
 	tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", StopReason: "not idempotent", Err: err})
+	tracer.OperationEnded(ctx, o, nil)
 	o.ErrorType = "91"
 	tracer.OperationEnded(ctx, o, err)
 	tracer.OperationEnded(ctx, get, nil)
@@ -132,6 +132,7 @@ func TestTheMetrics(t *testing.T) {
 		want := map[string][]string{
 			"db.client.operation.duration": {
 				"0 couchbase.collection.name=c couchbase.scope.name=s couchbase.service=kv db.namespace=b db.operation.name=get db.system.name=couchbase",
+				"2" + find,
 				"2" + find + " error.type=91",
 			},
 			"db.client.response.returned_rows":      {"6" + find},
@@ -218,7 +219,7 @@ func TestNoMetricHasAnID(t *testing.T) {
 			}
 		}
 	}
-	if series != 17 { // one of each metric, a second duration, a second state of connections
+	if series != 18 { // one of each metric, two more durations, a second state of connections
 		t.Errorf("there are %d series", series)
 	}
 }
@@ -262,7 +263,7 @@ func TestMetricsWithoutTracesAndTracesWithoutMetrics(t *testing.T) {
 		}
 	})
 	tracer, reader := measured(t)
-	tracer.OperationEnded(t.Context(), &telemetry.Operation{Name: "find"}, nil)
+	tracer.OperationEnded(t.Context(), &telemetry.Operation{Name: "find", Rows: -1}, nil)
 	if len(collect(t, reader)) != 1 {
 		t.Error("there is no metric")
 	}

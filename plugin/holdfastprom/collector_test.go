@@ -25,6 +25,7 @@ func TestTheMetrics(t *testing.T) {
 		use(c.Tracer(), 2)
 		compare(t, gather(t, registry), `
 		|db_client_operation_duration_seconds couchbase_collection_name=c couchbase_scope_name=s couchbase_service=kv db_namespace=b db_operation_name=get db_system_name=couchbase 0
+		|db_client_operation_duration_seconds db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb 2
 		|db_client_operation_duration_seconds db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb error_type=91 2
 		|db_client_response_returned_rows db_collection_name=orders db_namespace=shop db_operation_name=find db_system_name=mongodb 6
 		|db_client_connection_count db_client_connection_pool_name=db:27017 db_client_connection_state=idle 4
@@ -86,7 +87,7 @@ func TestNoMetricHasAnID(t *testing.T) {
 		use(c.Tracer(), int64(n))
 	}
 	all := gather(t, registry)
-	if len(all) != 17 {
+	if len(all) != 18 {
 		t.Errorf("there are %d series", len(all))
 	}
 	for _, line := range all {
@@ -97,7 +98,7 @@ func TestNoMetricHasAnID(t *testing.T) {
 }
 
 func ended(tracer *telemetry.Tracer, collection string) {
-	tracer.OperationEnded(context.Background(), &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "d", Collection: collection}, nil)
+	tracer.OperationEnded(context.Background(), &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "d", Collection: collection, Rows: -1}, nil)
 }
 
 // What there is no place for is counted, in one series.

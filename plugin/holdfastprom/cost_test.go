@@ -15,14 +15,13 @@ import (
 // operation returns what tells a tracer of one operation with one attempt, as a client does.
 func operation(tracer *telemetry.Tracer) func() {
 	ctx := context.Background()
-	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now()}
+	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now(), Rows: 1}
 	begin := &telemetry.PoolEvent{Kind: telemetry.CheckoutBegan, Address: "db:27017"}
 	out := &telemetry.PoolEvent{Kind: telemetry.CheckedOut, Address: "db:27017", ID: 1, Took: time.Microsecond}
 	back := &telemetry.PoolEvent{Kind: telemetry.CheckedIn, Address: "db:27017", ID: 1, Took: time.Millisecond}
 	return func() {
 		tracer.Pool(ctx, begin)
 		tracer.Pool(ctx, out)
-		tracer.Returned(ctx, o, 1)
 		tracer.Pool(ctx, back)
 		tracer.OperationEnded(ctx, o, nil)
 	}
@@ -45,7 +44,6 @@ func TestSpeed(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	nothing := &telemetry.Tracer{
 		Pool:           func(context.Context, *telemetry.PoolEvent) {},
-		Returned:       func(context.Context, *telemetry.Operation, int) {},
 		OperationEnded: func(context.Context, *telemetry.Operation, error) {},
 	}
 	of := []func(){operation(holdfastprom.New().Tracer()), operation(nothing)}

@@ -51,13 +51,13 @@ func secret(n int64) string { return fmt.Sprintf("secret-%d", n) }
 // use tells a tracer of one of each, with ids that no other call has.
 func use(tracer *telemetry.Tracer, n int64) {
 	ctx := context.Background()
-	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now().Add(-time.Second), Statement: secret(n)}
-	get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: time.Now()}
+	o := &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now().Add(-time.Second), Rows: 3, Statement: secret(n)}
+	get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: time.Now(), Rows: -1}
 	err := errors.New(secret(n))
-	tracer.Returned(ctx, o, 3)
 	for _, stop := range []string{"", "not idempotent"} {
 		tracer.Decided(ctx, &telemetry.Decision{Operation: o, Attempt: int(n), Address: "db:27017", Stage: "in flight", Reason: "NETWORK_ERROR", StopReason: stop, Err: err})
 	}
+	tracer.OperationEnded(ctx, o, nil)
 	o.ErrorType = "91"
 	tracer.OperationEnded(ctx, o, err)
 	tracer.OperationEnded(ctx, get, nil)

@@ -63,8 +63,7 @@ func tellOfMuch(ctx context.Context, tracer *telemetry.Tracer, n int) {
 	tracer.OperationEnded(ctx, o, secretError(fmt.Sprintf("secret-%d", n)))
 	succeeded := *o
 	succeeded.ErrorType = ""
-	tracer.OperationEnded(ctx, &succeeded, nil)
-	tracer.Returned(ctx, &succeeded, n)
+	tracer.OperationEnded(ctx, &succeeded, nil) // with rows
 	d.StopReason = ""
 	tracer.Decided(ctx, d)
 	tracer.Decided(ctx, filled[telemetry.Decision](n))
@@ -106,7 +105,7 @@ func TestNothingUnboundedComesIntoAnAttribute(t *testing.T) {
 }
 
 func ended(tracer *telemetry.Tracer, collection string) {
-	tracer.OperationEnded(context.Background(), &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "d", Collection: collection}, nil)
+	tracer.OperationEnded(context.Background(), &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "d", Collection: collection, Rows: -1}, nil)
 }
 
 // A program that makes ever more collections does not take ever more memory.

@@ -45,7 +45,6 @@ func (s *Source) Tracer() *telemetry.Tracer {
 		ClientOpened:   s.clientOpened,
 		ClientClosed:   s.clientClosed,
 		OperationEnded: s.operationEnded,
-		Returned:       s.returned,
 		Decided:        s.decided,
 		Pool:           s.pool,
 		Passive:        true,
@@ -55,11 +54,9 @@ func (s *Source) Tracer() *telemetry.Tracer {
 func (s *Source) operationEnded(ctx context.Context, o *telemetry.Operation, _ error) {
 	v := ofOperation(o)
 	s.series[OperationDuration].of(&v)(ctx, time.Since(o.Began).Seconds())
-}
-
-func (s *Source) returned(ctx context.Context, o *telemetry.Operation, documents int) {
-	v := ofOperation(o)
-	s.series[ReturnedRows].of(&v)(ctx, float64(documents))
+	if o.Rows >= 0 && o.ErrorType == "" {
+		s.series[ReturnedRows].of(&v)(ctx, float64(o.Rows))
+	}
 }
 
 func (s *Source) decided(ctx context.Context, d *telemetry.Decision) {

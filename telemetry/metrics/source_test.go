@@ -12,15 +12,15 @@ import (
 )
 
 func find() *telemetry.Operation {
-	return &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now()}
+	return &telemetry.Operation{System: telemetry.MongoDB, Name: "find", Namespace: "shop", Collection: "orders", Began: time.Now(), Rows: -1}
 }
 
 func TestOperationsAreMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _, tracer := newMemory()
 		o := find()
-		get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: o.Began}
-		list := &telemetry.Operation{System: telemetry.MongoDB, Name: "listDatabases", Namespace: "admin", Began: o.Began}
+		get := &telemetry.Operation{System: telemetry.Couchbase, Name: "get", Namespace: "b", Scope: "s", Collection: "c", Service: "kv", Began: o.Began, Rows: -1}
+		list := &telemetry.Operation{System: telemetry.MongoDB, Name: "listDatabases", Namespace: "admin", Began: o.Began, Rows: -1}
 		<-time.After(1500 * time.Millisecond)
 		tracer.OperationEnded(t.Context(), o, nil)
 		tracer.OperationEnded(t.Context(), o, nil)
@@ -38,14 +38,22 @@ func TestOperationsAreMeasured(t *testing.T) {
 	})
 }
 
-func TestTheRowsOfRepliesAreMeasured(t *testing.T) {
-	m, _, tracer := newMemory()
-	for _, rows := range []int{0, 101} {
-		tracer.Returned(t.Context(), find(), rows)
-	}
-	m.want(t, `
-	|db.client.response.returned_rows db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [0 101]
-	|`)
+func TestTheRowsOfOperationsThatSucceedAreMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _, tracer := newMemory()
+		for _, rows := range []int{-1, 0, 101} {
+			o := find()
+			o.Rows = rows
+			tracer.OperationEnded(t.Context(), o, nil)
+			o.ErrorType = "11600"
+			tracer.OperationEnded(t.Context(), o, io.EOF)
+		}
+		m.want(t, `
+		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [0 0 0]
+		|db.client.operation.duration db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find error.type=11600 [0 0 0]
+		|db.client.response.returned_rows db.system.name=mongodb db.namespace=shop db.collection.name=orders db.operation.name=find [0 101]
+		|`)
+	})
 }
 
 func TestThePoolsEventsAreMeasured(t *testing.T) {

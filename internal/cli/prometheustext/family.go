@@ -53,9 +53,12 @@ type series struct {
 }
 
 func (s *series) record(_ context.Context, value float64) {
-	at, _ := slices.BinarySearch(s.boundaries, value) // a boundary belongs to its bucket
+	at := 0
+	for at < len(s.boundaries) && value > s.boundaries[at] { // a boundary belongs to its bucket
+		at++
+	}
 	s.buckets[at].Add(1)
-	for {
+	for value != 0 {
 		old := s.sum.Load()
 		if s.sum.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+value)) {
 			return

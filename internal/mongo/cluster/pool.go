@@ -58,7 +58,7 @@ func (p *pool) checkOut(ctx context.Context, u *User) (*Conn, error) {
 			p.checkIn(c)
 		}
 	}()
-	p.emitUse(ctx, c, telemetry.CheckedOut, time.Since(start))
+	p.emitUse(ctx, c, telemetry.CheckedOut, max(0, c.checkedOut.Sub(start))) // whoever gave it back may have read the clock before
 	told = true
 	return c, nil
 }

@@ -39,12 +39,12 @@ func (p *pool) emitBegan(ctx context.Context) {
 func (p *pool) emitUse(ctx context.Context, c *Conn, kind telemetry.PoolEventKind, took time.Duration) {
 	e := c.told
 	if e == nil {
-		e = new(telemetry.PoolEvent)
+		e = &telemetry.PoolEvent{System: telemetry.MongoDB, Address: p.server.address, ID: c.id}
 		if p.server.cluster.passive {
 			c.told = e
 		}
 	}
-	*e = telemetry.PoolEvent{Kind: kind, System: telemetry.MongoDB, Address: p.server.address, ID: c.id, Took: took}
+	e.Kind, e.Took = kind, took
 	p.publish(ctx, e)
 }
 

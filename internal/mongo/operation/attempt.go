@@ -99,10 +99,10 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	}
 	r.sending = false
 	failure := r.outcome(ctx, target, conn, err)
+	r.countRows()
 	if told != nil {
 		told.ended(failure.Err)
 	}
-	r.tellReturned()
 	return failure
 }
 

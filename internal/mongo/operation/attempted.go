@@ -162,7 +162,7 @@ func (a *attempted) ended(err error) {
 	switch {
 	case reply.OK: // a success, even with writeErrors
 		result.Err = nil
-		result.Cursor, result.Rows = a.run.returned()
+		result.Cursor, result.Rows = a.run.cursorID(), a.run.rows
 	case err != nil:
 		result.Code = reply.Code
 		if a.told.Sensitive {
@@ -176,30 +176,23 @@ func (a *attempted) ended(err error) {
 	}
 }
 
-// tellReturned tells how many documents the reply has.
-func (r *run) tellReturned() {
-	t := r.op.Traced
-	if t == nil || !r.reply.OK || r.cfg.Tracer.Returned == nil {
+// countRows counts the documents in the reply, for who is told of them.
+func (r *run) countRows() {
+	r.rows = -1
+	counts := r.op.Traced.countsRows() || r.attempts != nil && r.attempts.AttemptEnded != nil
+	if !counts || !r.reply.OK || r.op.Name == "bulkWrite" { // whose cursor has what became of each write
 		return
 	}
-	if _, documents := r.returned(); documents >= 0 {
-		if !r.cfg.Tracer.Passive {
-			defer r.cfg.Cluster.Listening().Add(-1)
-		}
-		r.cfg.Tracer.Returned(t.ctx, &t.told, documents)
+	if c, err := r.reply.ReadCursor(); err == nil {
+		r.rows = elements(c.Batch)
+		r.op.Traced.addRows(r.rows)
 	}
 }
 
-// returned returns the id of the cursor in the reply, 0 if there is none, and how many documents the reply has, -1 if it is not one that has some.
-func (r *run) returned() (cursor int64, documents int) {
-	c, err := r.reply.ReadCursor()
-	switch {
-	case err != nil:
-		return 0, -1
-	case r.op.Name == "bulkWrite": // whose cursor has what became of each write
-		return c.ID, -1
-	}
-	return c.ID, elements(c.Batch)
+// cursorID returns the id of the cursor in the reply, 0 if there is none.
+func (r *run) cursorID() int64 {
+	c, _ := r.reply.ReadCursor()
+	return c.ID
 }
 
 // elements returns the number of elements of an array.

@@ -22,11 +22,19 @@ var errNoCursor = errors.New("the server's reply has no cursor with a batch")
 
 // ReadCursor returns the reply's cursor.
 func (r *Reply) ReadCursor() (CursorReply, error) {
+	if !r.cursorRead {
+		r.cursorRead = true
+		r.cursor, r.cursorErr = readCursor(r.Cursor)
+	}
+	return r.cursor, r.cursorErr
+}
+
+func readCursor(cursor []byte) (CursorReply, error) {
 	var c CursorReply
-	if r.Cursor == nil {
+	if cursor == nil {
 		return c, errNoCursor
 	}
-	it := wire.Elements(r.Cursor)
+	it := wire.Elements(cursor)
 	for it.Next() {
 		switch string(it.Key) {
 		case "id":

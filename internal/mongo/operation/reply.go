@@ -30,6 +30,10 @@ type Reply struct {
 	baseBackoffMS                int64
 	// lacksLabel means that the server is too old to give its write concern error the label RetryableWriteError.
 	lacksLabel bool
+
+	cursor     CursorReply // as ReadCursor has read it
+	cursorErr  error
+	cursorRead bool
 }
 
 // Parse reads the top level of a reply in one pass. On an error r is empty.

@@ -48,6 +48,7 @@ type run struct {
 	// sending is true during the round trip. It stays true if that panics.
 	sending     bool
 	reply       Reply
+	rows        int           // in the reply, -1 if it is not one that has documents; counted only for who is told
 	lastFailure retry.Failure // for the log
 	telling     decidedContext
 	waited      bool // a selection of the operation has waited, for the log

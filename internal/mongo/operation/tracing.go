@@ -27,7 +27,7 @@ func (r *Runner) Traces() bool { return r.cfg.Tracer != nil }
 // session's transaction.
 func (r *Runner) Trace(ctx context.Context, name, database, collection string, s *Session, ends bool) (context.Context, *Traced) {
 	t := &Traced{runner: r, told: telemetry.Operation{
-		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: time.Now(),
+		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: time.Now(), Rows: -1,
 		Transaction: r.traceTransaction(ctx, s, ends),
 	}}
 	return t.began(ctx), t
@@ -40,7 +40,7 @@ func (r *Runner) TraceIn(ctx context.Context, room *Traced, name, database, coll
 		room = new(Traced)
 	}
 	*room = Traced{runner: r, told: telemetry.Operation{
-		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: since,
+		System: telemetry.MongoDB, Name: name, Namespace: database, Collection: about(database, collection), Began: since, Rows: -1,
 	}}
 	return room.began(ctx), room
 }
@@ -74,6 +74,15 @@ func (t *Traced) Run(f func() error) (err error) {
 	err = ErrPanicked // until f returns
 	defer func() { t.end(err) }()
 	return f()
+}
+
+// countsRows reports whether somebody is told how many documents the replies have.
+func (t *Traced) countsRows() bool { return t != nil && t.runner.cfg.Tracer.OperationEnded != nil }
+
+func (t *Traced) addRows(n int) {
+	if t != nil {
+		t.told.Rows = max(0, t.told.Rows) + n
+	}
 }
 
 func (t *Traced) end(err error) {
