@@ -187,7 +187,10 @@ func (f *forwarded) sendReply() error {
 	head := f.command.AppendReply((*f.reply)[:0], f.client.router.ids.Add(1), nil)
 	wire.SetMessageLength(head, len(head)+len(f.body))
 	*f.reply = head
-	return f.client.writeParts(head, f.body)
+	if err := f.client.write(head); err != nil {
+		return err
+	}
+	return f.client.write(f.body)
 }
 
 // noteCursor remembers the member of a cursor that is open, and forgets one that has ended.

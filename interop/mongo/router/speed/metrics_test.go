@@ -7,20 +7,17 @@ import (
 	"time"
 )
 
-// pairs is how often both processes are started: where one lies in memory changes its cost by as much as the metrics do.
-const pairs = 15
-
 // The metrics are those that holdfast router --admin serves. The two are measured first in turns: the second one pays a percent more.
 func TestFigureOfTheMetrics(t *testing.T) {
 	upstream := startCanned(t).Plain
 	var costs []float64
-	for i := range inFull(pairs) {
+	for i := range inFull(manyPairs) {
 		off, on := start(t, "router", upstream), start(t, "router with metrics", upstream)
 		turns := []*subject{off, on}
 		if i%2 == 1 {
 			slices.Reverse(turns)
 		}
-		for range inFull(rounds / 3) {
+		for range inFull(roundsOfAPair) {
 			cpu := make(map[*subject]time.Duration)
 			for _, s := range turns {
 				cpu[s] = s.measure(t, many, inFull(operations/many)*many).cpu
