@@ -12,9 +12,9 @@ func (c *conn) WriteLarge(p []byte, took func(n int)) (int, error) {
 		for done < len(p) {
 			n, err := syscall.Write(int(fd), p[done:])
 			switch {
-			case err == syscall.EINTR: //nolint:errorlint // a system call returns the error itself
+			case err == syscall.EINTR:
 				continue
-			case err == syscall.EAGAIN: //nolint:errorlint // likewise
+			case err == syscall.EAGAIN:
 				return false
 			case err != nil:
 				failed = err
