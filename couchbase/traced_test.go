@@ -100,7 +100,7 @@ func (l *toldLines) tracer() *telemetry.Tracer {
 		OperationBegan: func(ctx context.Context, o *telemetry.Operation) context.Context {
 			keyspace := strings.Trim(o.Namespace+"."+o.Scope+"."+o.Collection, ".")
 			l.add(*o, "began %s", strings.Join(strings.Fields(strings.Join([]string{o.Service, o.Name, keyspace, o.Durability, o.Statement}, " ")), " "))
-			if o.System != telemetry.Couchbase || o.Began.IsZero() {
+			if o.System != telemetry.Couchbase || o.Began.IsZero() || o.Rows != -1 {
 				l.t.Errorf("%+v", o)
 			}
 			return under(ctx, o)
