@@ -76,3 +76,15 @@ func TestAPoolWithoutALimitHasNone(t *testing.T) {
 		|`)
 	}
 }
+
+func TestAClientWithoutABudgetLeavesThatOfTheOthers(t *testing.T) {
+	_, source, tracer := newMemory()
+	for _, budget := range []float64{-1, 7.5, -1} {
+		c := client(telemetry.Pool{}, budget)
+		c.Pools = func() []telemetry.Pool { return nil }
+		tracer.ClientOpened(c)
+	}
+	for range 20 { // clients are read in any order
+		compare(t, read(source), "holdfast.retry.budget.tokens 7.5")
+	}
+}
