@@ -15,15 +15,11 @@ import (
 func TestFigureOfTheLatency(t *testing.T) {
 	t.Setenv("GOMAXPROCS", strconv.Itoa(runtime.GOMAXPROCS(0))) // else a process takes what it may run on
 	onOneProcessor(t)
-	upstream := startCanned(t).Plain
 	var latency []float64
-	for range inFull(fewPairs) {
-		floor, router := start(t, "floor", upstream), start(t, "router", upstream)
-		for range inFull(roundsOfAPair) {
-			f, r := floor.measure(t, 1, inFull(alone)), router.measure(t, 1, inFull(alone))
-			latency = append(latency, float64(r.median)/float64(f.median))
-			t.Logf("a find of one connection: floor %v, router %v", f.median, r.median)
-		}
+	for floor, router := range pairs(t, fewPairs, startCanned(t).Plain, "floor", "router") {
+		f, r := floor.measure(t, 1, inFull(alone)), router.measure(t, 1, inFull(alone))
+		latency = append(latency, float64(r.median)/float64(f.median))
+		t.Logf("a find of one connection: floor %v, router %v", f.median, r.median)
 	}
 	fmt.Printf("figure router-latency-vs-floor %.2f\n", median(latency))
 }

@@ -3,6 +3,7 @@ package speed
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"net"
 	"slices"
 	"strconv"
@@ -48,6 +49,21 @@ func start(t *testing.T, name, upstream string) *subject {
 		s.conns = append(s.conns, s.dial(t))
 	}
 	return s
+}
+
+// pairs starts two programs n times, and yields each pair of processes for five rounds.
+func pairs(t *testing.T, n int, upstream, one, other string) iter.Seq2[*subject, *subject] {
+	t.Helper()
+	return func(yield func(*subject, *subject) bool) {
+		for range inFull(n) {
+			a, b := start(t, one, upstream), start(t, other, upstream)
+			for range inFull(roundsOfAPair) {
+				if !yield(a, b) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // dial makes a connection.
@@ -126,16 +142,12 @@ func finds(t *testing.T, c net.Conn, n int) []time.Duration {
 }
 
 func TestFigureOfTheSpeed(t *testing.T) {
-	upstream := startCanned(t).Plain
 	var throughput, cpu []float64
-	for range inFull(fewPairs) {
-		floor, router := start(t, "floor", upstream), start(t, "router", upstream)
-		for range inFull(roundsOfAPair) {
-			f, r := floor.measure(t, many, inFull(operations/many)*many), router.measure(t, many, inFull(operations/many)*many)
-			throughput = append(throughput, float64(f.wall)/float64(r.wall))
-			cpu = append(cpu, float64(r.cpu)/float64(f.cpu))
-			t.Logf("a find: floor %v, router %v", f, r)
-		}
+	for floor, router := range pairs(t, fewPairs, startCanned(t).Plain, "floor", "router") {
+		f, r := floor.measure(t, many, inFull(operations/many)*many), router.measure(t, many, inFull(operations/many)*many)
+		throughput = append(throughput, float64(f.wall)/float64(r.wall))
+		cpu = append(cpu, float64(r.cpu)/float64(f.cpu))
+		t.Logf("a find: floor %v, router %v", f, r)
 	}
 	fmt.Printf("figure router-throughput-vs-floor %.2f\n", median(throughput))
 	fmt.Printf("figure router-cpu-vs-floor %.2f\n", median(cpu))
