@@ -251,12 +251,13 @@ func TestFailOver(t *testing.T) {
 	working.Wait()
 	s.Want("GET", "/products/saw", nil, 200, fmt.Sprintf(`"stock":%d`, 8*workers*each))
 	s.Want("GET", "/products/ball", nil, 200, fmt.Sprintf(`"stock":%d`, 9*workers*each))
-	numbers := make(map[uint64]bool)
+	orders := make(map[uint64][]string) // by their number
 	for _, id := range ids {
-		numbers[httpservice.Decoded[Order](t, s.Want("GET", "/orders/"+id, nil, 200, `"cents":300`)).Number] = true
+		number := httpservice.Decoded[Order](t, s.Want("GET", "/orders/"+id, nil, 200, `"cents":300`)).Number
+		orders[number] = append(orders[number], id)
 	}
-	if len(numbers) != workers*each {
-		t.Errorf("%d orders have %d numbers", len(ids), len(numbers))
+	if len(orders) != workers*each {
+		t.Errorf("%d orders have %d numbers: %v", len(ids), len(orders), orders)
 	}
 	s.script(ids)
 	s.Want("GET", "/customers/c3?limit=100", nil, 200, `"id":"o3-0"`)
