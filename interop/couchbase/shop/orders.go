@@ -94,9 +94,12 @@ func (s *Store) Place(ctx context.Context, o Order) (Order, error) {
 	return o, s.release(ctx, o.ID, o.Lines)
 }
 
-// nextNumber returns the next number of an order. After an error whose outcome is unknown a number may be left out.
+// nextNumber returns the next number of an order. After an error whose outcome is unknown a number may be left out. Without durability a
+// failover could lose an increment whose number was given, and the next order would get it again.
 func (s *Store) nextNumber(ctx context.Context) (uint64, error) {
-	result, err := s.orders.Binary().Increment("number", &gocb.IncrementOptions{Initial: 1, Delta: 1, Context: ctx})
+	result, err := s.orders.Binary().Increment("number", &gocb.IncrementOptions{
+		Initial: 1, Delta: 1, DurabilityLevel: gocb.DurabilityLevelMajority, Context: ctx,
+	})
 	if err != nil {
 		return 0, err
 	}
