@@ -43,10 +43,12 @@ func fetch(t *testing.T, c net.Conn, n int) {
 	}
 }
 
+// All processes share a processor, so that what they do for a reply is compared. On two it decides which of them run beside each other.
 func TestFigureOfLargeReplies(t *testing.T) {
 	const connections = 4
+	onOneProcessor(t)
 	var ratios []float64
-	for copier, router := range pairs(t, fewPairs, startCanned(t).Plain, "copy", "router") {
+	for copier, router := range pairs(t, manyPairs, startCanned(t).Plain, "copy", "router") {
 		copier.fetch(t, connections, 2) // the server makes the reply, once for each connection
 		router.fetch(t, connections, 2)
 		c, r := copier.fetch(t, connections, inFull(10)), router.fetch(t, connections, inFull(10))
