@@ -149,7 +149,7 @@ func TestFiles(t *testing.T) {
 	growth := []float64{}
 	for _, way := range []string{"upload", "download"} {
 		ratios := []float64{}
-		for range fileRounds {
+		for range rounds(fileRounds) {
 			ours, theirs := costOfFile(t, server, oursClient, way, large), costOfFile(t, server, officialClient, way, large)
 			small := costOfFile(t, server, oursClient, way, smallFile)
 			ratios, growth = append(ratios, float64(ours.cpu)/float64(theirs.cpu)), append(growth, ours.peak-small.peak)

@@ -20,6 +20,14 @@ type load struct {
 // operations is the least number that a sample has.
 const operations = 20_000
 
+// sampled returns how many operations a sample has: with -short a tenth, for then no time is judged.
+func sampled(n int) int {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
+}
+
 // run makes op happen at least n times and returns how often it did.
 func (l load) run(t *testing.T, op operation, n int) int {
 	t.Helper()
@@ -66,14 +74,8 @@ type cost struct {
 	allocations  float64
 }
 
-// cost returns what one of the operations costs, after a warm-up. Without a counter it counts no instructions.
-func (l load) cost(t *testing.T, counter *instructions.Counter, op operation) cost {
-	t.Helper()
-	return l.costOf(t, counter, op, operations)
-}
-
-// costOf is cost with another number of operations.
-func (l load) costOf(t *testing.T, counter *instructions.Counter, op operation, times int) cost {
+// cost returns what one of some operations costs, after a warm-up. Without a counter it counts no instructions.
+func (l load) cost(t *testing.T, counter *instructions.Counter, op operation, times int) cost {
 	t.Helper()
 	l.run(t, op, times/20)
 	runtime.GC() // what the client before left is not this one's
@@ -119,7 +121,7 @@ func cpuTime(t *testing.T) time.Duration {
 // allocations returns how many allocations one operation makes, in a process where nothing else happens.
 func (l load) allocations(t *testing.T, op operation) float64 {
 	t.Helper()
-	return l.allocationsOf(t, op, operations)
+	return l.allocationsOf(t, op, sampled(operations))
 }
 
 // allocationsOf is allocations with another number of operations.

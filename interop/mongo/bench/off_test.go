@@ -17,11 +17,11 @@ func TestOff(t *testing.T) {
 		op     operation
 	}{{"findone", ours.findOne}, {"insertone", ours.insertOne}} {
 		alone := load{workers: 1}
-		alone.run(t, c.op, operations/20)
+		alone.run(t, c.op, sampled(operations)/20)
 		runtime.GC()
 		unlimited := debug.SetGCPercent(-1) // a collection empties the pools of memory
 		bytes, before := allocated(), usage(t, counter)
-		n := float64(alone.run(t, c.op, operations))
+		n := float64(alone.run(t, c.op, sampled(operations)))
 		after := usage(t, counter)
 		fmt.Printf("figure off-%s-allocs %.1f\n", c.figure, (after.allocations-before.allocations)/n)
 		fmt.Printf("figure off-%s-bytes %.0f\n", c.figure, float64(allocated()-bytes)/n)

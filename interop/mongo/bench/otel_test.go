@@ -48,9 +48,9 @@ func TestTraced(t *testing.T) {
 	monitor := ofFirst(otelmongo.NewMonitor(otelmongo.WithTracerProvider(provider)))
 	ours, theirs := ours(t, c), connectOfficial(t, plainly(server, manyOnMany).SetMonitor(monitor))
 	r, many := result{costs: make(map[string][]cost)}, load{workers: manyOnMany}
-	for range rounds() {
-		r.costs[oursClient] = append(r.costs[oursClient], many.costOf(t, nil, ours.findOne, operations))
-		r.costs[officialClient] = append(r.costs[officialClient], many.costOf(t, nil, theirs.findOne, operations))
+	for range rounds(allRounds) {
+		r.costs[oursClient] = append(r.costs[oursClient], many.cost(t, nil, ours.findOne, sampled(operations)))
+		r.costs[officialClient] = append(r.costs[officialClient], many.cost(t, nil, theirs.findOne, sampled(operations)))
 	}
 	printHead()
 	pair{r}.print("findone, traced")

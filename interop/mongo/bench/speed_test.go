@@ -14,12 +14,12 @@ const (
 	manyOnMany = 32
 )
 
-// rounds returns how often TestSpeed measures. One round is enough to judge instructions and allocations, which hardly change.
-func rounds() int {
+// rounds returns how many rounds a measurement has: with -short one, which is enough to judge instructions and allocations.
+func rounds(n int) int {
 	if testing.Short() {
 		return 1
 	}
-	return allRounds
+	return n
 }
 
 // cell is one measurement: an operation under a load. Without bars it is printed only.
@@ -109,13 +109,13 @@ func openCounter(t *testing.T) *instructions.Counter {
 func (c cell) measure(t *testing.T, counter *instructions.Counter, clients map[string]client) result {
 	t.Helper()
 	r := result{counted: counter != nil, costs: make(map[string][]cost)}
-	for range rounds() {
+	for range rounds(allRounds) {
 		for _, name := range []string{rawClient, oursClient, officialClient} {
 			l := c.load
 			if name == rawClient {
 				l = l.floor()
 			}
-			r.costs[name] = append(r.costs[name], l.cost(t, counter, c.pick(clients[name])))
+			r.costs[name] = append(r.costs[name], l.cost(t, counter, c.pick(clients[name]), operations))
 		}
 	}
 	return r

@@ -45,9 +45,9 @@ func compareOperations(t *testing.T, ours, theirs operation, turn int) pair {
 	t.Helper()
 	r := result{costs: make(map[string][]cost)}
 	one := load{workers: 1}
-	for range transportRounds {
-		r.costs[oursClient] = append(r.costs[oursClient], one.costOf(t, nil, ours, turn))
-		r.costs[officialClient] = append(r.costs[officialClient], one.costOf(t, nil, theirs, turn))
+	for range rounds(transportRounds) {
+		r.costs[oursClient] = append(r.costs[oursClient], one.cost(t, nil, ours, sampled(turn)))
+		r.costs[officialClient] = append(r.costs[officialClient], one.cost(t, nil, theirs, sampled(turn)))
 	}
 	return pair{r}
 }
