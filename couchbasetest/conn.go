@@ -36,6 +36,7 @@ type conn struct {
 	login    *login // the login under way
 
 	// The cluster's mutex guards the fields below.
+	dead    bool            // the node's process has ended
 	told    memd.MapVersion // the newest map that the client was told of
 	pushing bool            // a goroutine tells it of a newer one
 }

@@ -50,13 +50,25 @@ func (x *exec) checkDurability() *Reply {
 func (b *bucket) majority() int { return (b.Replicas+1)/2 + 1 }
 
 // durable reports whether a vbucket has enough copies for durable writes. Buckets with three replicas have no durable writes.
-func (b *bucket) durable(vb uint16) bool { return len(b.copies(vb)) >= b.majority() && b.Replicas < 3 }
+func (b *bucket) durable(vb uint16) bool {
+	copies := 0
+	for _, at := range b.rows[vb] {
+		if at != none {
+			copies++
+		}
+	}
+	return copies >= b.majority() && b.Replicas < 3
+}
 
-// settledLocked reports whether enough copies have a durable write.
+// settledLocked reports whether enough copies have a durable write, of those whose nodes can say so.
 func (a *ahead) settledLocked() bool {
 	inMemory, onDisk := 0, 0
 	activeOnDisk := false
-	for i, v := range a.bucket.copies(a.vb) {
+	for i, at := range a.bucket.rows[a.vb] {
+		if at == none || !a.bucket.cluster.nodes[at].works() {
+			continue
+		}
+		v := &a.bucket.cluster.nodes[at].copies[a.bucket][a.vb]
 		if v.High >= a.write.Seqno {
 			inMemory++
 		}

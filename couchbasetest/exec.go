@@ -33,6 +33,8 @@ type exec struct {
 	value      []byte         // inflated
 	compressed bool           // the value came compressed
 	ahead      *ahead         // the durable write that waits for its replicas
+
+	dead bool // the node was killed before the request was executed
 }
 
 func newExec(c *conn, p memd.Packet) *exec {
@@ -92,7 +94,10 @@ func (x *exec) run() error {
 		reply = testserver.Around(x.middle, func(*Request) *Reply { return x.execute() })(x.request)
 	}
 	err := errHangUp
-	if reply != nil {
+	switch {
+	case x.dead: // Kill resets the connection
+		err = errSilent
+	case reply != nil:
 		err = x.send(reply)
 	}
 	x.cluster.journal.finish(x.entry, reply, err)
@@ -105,9 +110,6 @@ func (x *exec) run() error {
 
 // execute executes the request and returns the reply, nil if the connection or the cluster ended meanwhile.
 func (x *exec) execute() *Reply {
-	if x.entry != nil {
-		x.cluster.journal.mark(func() { x.entry.RequestLost = false })
-	}
 	if x.command == nil {
 		return refusal(memd.StatusUnknownCommand)
 	}
@@ -121,6 +123,12 @@ func (x *exec) execute() *Reply {
 func (x *exec) underLock() *Reply {
 	x.cluster.mu.Lock()
 	defer x.cluster.mu.Unlock()
+	if x.dead = x.conn.dead; x.dead {
+		return nil
+	}
+	if x.entry != nil {
+		x.cluster.journal.mark(func() { x.entry.RequestLost = false })
+	}
 	x.now = time.Now()
 	if reply := x.check(); reply != nil {
 		return reply

@@ -19,6 +19,7 @@ func (c *Cluster) Kill(node int) {
 	n.refuse(true)
 	conns := make([]*conn, 0, len(n.conns))
 	for conn := range n.conns {
+		conn.dead = true
 		conns = append(conns, conn)
 	}
 	for b, copies := range n.copies {
@@ -62,6 +63,7 @@ func (c *Cluster) Restart(node int) {
 	for b, copies := range n.copies {
 		for vb := range copies {
 			if copies[vb].State == store.Active {
+				copies[vb].CommitAgain() // the crash may have lost a commit
 				b.commitAgainLocked(uint16(vb))
 			}
 		}

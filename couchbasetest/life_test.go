@@ -274,3 +274,53 @@ func TestAFailoverEndsARebalance(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2))
 }
+
+// A request that a node has when it is killed is not executed: not after the crash, which a reader of a lost write would see, and not after the
+// restart.
+func TestAKilledNodeExecutesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		cl := owner(t, c, "k")
+		release := make(chan struct{})
+		c.Use(memd.OpSet, func(r *couchbasetest.Request, next couchbasetest.Handler) *couchbasetest.Reply {
+			<-release
+			return next(r)
+		})
+		cl.send(doc(memd.OpSet, "k", "1"))
+		wait(time.Millisecond)
+		node := c.Owners("default", "k")[0]
+		c.Kill(node)
+		if !cl.gone() {
+			t.Error("the connection to the killed node is open")
+		}
+		c.Restart(node)
+		close(release)
+		wait(time.Millisecond)
+		if d, there := c.Document("default", "k"); there {
+			t.Errorf("the document is %s, which a dead process wrote", d.Value)
+		}
+		if journal := c.Journal(); len(journal) != 1 || journal[0].Applied || !journal[0].RequestLost || !journal[0].ReplyLost {
+			t.Errorf("the journal is %v, want one request that was lost", journal)
+		}
+	})
+}
+
+// The commit of a durable write need not be on disk when it is acknowledged. Nobody may read the document after a restart before it is committed again.
+func TestAnAcknowledgedWriteIsReadAfterARestartOrNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		owners := c.Owners("default", "k")
+		cl := owner(t, c, "k")
+		cl.ok(doc(memd.OpSet, "k", "1"))
+		cl.ok(durable(doc(memd.OpSet, "k", "2"), memd.DurabilityMajorityPersist, 0))
+		c.Kill(owners[1])
+		c.Kill(owners[0])
+		c.Restart(owners[0])
+		reader := owner(t, c, "k")
+		reader.status(doc(memd.OpGet, "k", ""), memd.StatusSyncWriteReCommit)
+		reader.status(doc(memd.OpSet, "k", "3"), memd.StatusSyncWriteReCommit)
+		c.Restart(owners[1])
+		wait(time.Second)
+		if seen := reader.ok(doc(memd.OpGet, "k", "")); string(seen.Value) != "2" {
+			t.Errorf("a reader sees %s, want the durable write", seen.Value)
+		}
+	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(10*time.Millisecond), couchbasetest.PersistenceLag(100*time.Millisecond))
+}

@@ -1,10 +1,6 @@
 package couchbasetest
 
-import (
-	"time"
-
-	"github.com/holdfast-db/holdfast/couchbasetest/internal/store"
-)
+import "time"
 
 // replicateLocked gives the replicas of a vbucket what is due, and puts on disk what is.
 func (c *Cluster) replicateLocked(b *bucket, vb uint16, now time.Time) {
@@ -75,15 +71,4 @@ func (c *Cluster) nextStepLocked(b *bucket, vb uint16) (next time.Time) {
 		earlier(t, ok && to.works(), c.saving)
 	}
 	return next
-}
-
-// copies returns the copies of a vbucket that are there: first the active one, then the replicas.
-func (b *bucket) copies(vb uint16) []*store.VBucket {
-	var list []*store.VBucket
-	for _, i := range b.rows[vb] {
-		if i != none {
-			list = append(list, &b.cluster.nodes[i].copies[b][vb])
-		}
-	}
-	return list
 }

@@ -13,7 +13,7 @@ type Prepare struct {
 	Delete   bool
 	Seqno    uint64
 	Persist  memd.DurabilityLevel
-	// ReCommit means that another node prepared it, and may have acknowledged it before it failed.
+	// ReCommit means that it was prepared before a failover or a restart, and may have been acknowledged then.
 	ReCommit bool
 }
 

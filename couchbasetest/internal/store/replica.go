@@ -55,8 +55,15 @@ func (v *VBucket) NextDue(active *VBucket) (time.Time, bool) {
 func (v *VBucket) Promote(uuid uint64) {
 	v.Renew(uuid)
 	v.State, v.events = Active, nil
+	v.CommitAgain()
+}
+
+// CommitAgain makes the writes that wait be committed again: a client may know already that they are.
+func (v *VBucket) CommitAgain() {
 	for key, p := range v.prepares {
-		v.prepares[key] = &Prepare{Key: p.Key, Document: p.Document, Seqno: p.Seqno, Persist: p.Persist, ReCommit: true, Delete: p.Delete}
+		again := *p
+		again.ReCommit = true
+		v.prepares[key] = &again
 	}
 }
 

@@ -64,8 +64,8 @@ func (d *Document) Tombstone() *Document {
 	return &t
 }
 
-// Readable reports whether clients may read a document. They may not while a write of it is not committed again that the failed
-// active node may have acknowledged.
+// Readable reports whether clients may read a document. They may not while a write of it is not committed again that may have been
+// acknowledged.
 func (v *VBucket) Readable(key Key) bool {
 	p := v.prepares[key]
 	return p == nil || !p.ReCommit
