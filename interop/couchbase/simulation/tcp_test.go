@@ -10,16 +10,13 @@ import (
 	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
-// TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector. It begins with
-// two moves of each of the 1,024 vbuckets, in which no operation may fail; then come the faults.
+// TestTCP is the same load, with the same checks, on real sockets and the real clock. It begins with two moves of each vbucket, in which no
+// operation may fail; then come the faults.
 func TestTCP(t *testing.T) {
-	duration := 5 * time.Second
-	if raceEnabled && !testing.Short() {
-		duration = time.Minute
-	}
+	duration := simlife.OfTCP()
 	s := onTCP(simlife.FirstSeed(), duration)
-	if testing.Short() {
-		s.vbuckets = 64
+	if duration < time.Minute {
+		s.vbuckets = 128 // to move 1,024 twice takes longer
 	}
 	goroutines := runtime.NumGoroutine()
 	l := lead(t, s)

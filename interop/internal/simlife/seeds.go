@@ -13,11 +13,15 @@ var (
 	seeds     = flag.Int("seeds", 0, "how many seeds TestSimulation runs; 0 means a few")
 	from      = flag.Uint64("from", 1, "the first seed")
 	repeat    = flag.Int("repeat", 1, "how often each seed is run")
+	tcp       = flag.Duration("tcp", 5*time.Second, "how long TestTCP lasts")
 	histories = flag.String("histories", os.TempDir(), "the folder for the histories of lives that fail")
 )
 
 // FirstSeed is the first seed that is run.
 func FirstSeed() uint64 { return *from }
+
+// OfTCP is how long a life on real sockets lasts.
+func OfTCP() time.Duration { return *tcp }
 
 // Histories is the folder for the histories of lives that fail.
 func Histories() string { return *histories }

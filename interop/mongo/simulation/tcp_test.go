@@ -10,12 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/interop/internal/simlife"
 )
 
-// TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector.
+// TestTCP is the same load, with the same checks, on real sockets and the real clock.
 func TestTCP(t *testing.T) {
-	duration := 5 * time.Second
-	if raceEnabled && !testing.Short() {
-		duration = time.Minute
-	}
+	duration := simlife.OfTCP()
 	goroutines := runtime.NumGoroutine()
 	l := lead(t, onTCP(simlife.FirstSeed(), duration))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
