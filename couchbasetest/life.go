@@ -49,7 +49,8 @@ func (b *bucket) crashLocked(at *node, vb uint16, v *store.VBucket) {
 	}
 }
 
-// Restart starts the process of a killed node, with what it had on disk.
+// Restart starts the process of a killed node, with what it had on disk. A durable write whose commit is not there is committed again when enough
+// copies have it; until then its document is refused to readers.
 func (c *Cluster) Restart(node int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
