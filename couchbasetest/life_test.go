@@ -314,6 +314,7 @@ func TestAnAcknowledgedWriteIsReadAfterARestartOrNothing(t *testing.T) {
 		c.Kill(owners[1])
 		c.Kill(owners[0])
 		c.Restart(owners[0])
+		wait(time.Millisecond) // the other node cannot say what it has
 		reader := owner(t, c, "k")
 		reader.status(doc(memd.OpGet, "k", ""), memd.StatusSyncWriteReCommit)
 		reader.status(doc(memd.OpSet, "k", "3"), memd.StatusSyncWriteReCommit)
