@@ -102,6 +102,20 @@ func TestADurableWriteThatGetsNoMajorityIsAmbiguousAndNotApplied(t *testing.T) {
 	}, couchbasetest.Nodes(2))
 }
 
+// wantCommittedAgain checks that nobody reads or writes a document before its durable write is committed again, for which it makes enough nodes
+// have it.
+func wantCommittedAgain(t *testing.T, c *couchbasetest.Cluster, value string, enough func()) {
+	t.Helper()
+	reader := owner(t, c, "k")
+	reader.status(doc(memd.OpGet, "k", ""), memd.StatusSyncWriteReCommit)
+	reader.status(doc(memd.OpSet, "k", "other"), memd.StatusSyncWriteReCommit)
+	enough()
+	wait(time.Second)
+	if seen := reader.ok(doc(memd.OpGet, "k", "")); string(seen.Value) != value {
+		t.Errorf("a reader sees %s, want the durable write", seen.Value)
+	}
+}
+
 func TestWhatAFailedNodeHadPreparedIsCommittedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
 		owners := c.Owners("default", "k")
@@ -119,14 +133,7 @@ func TestWhatAFailedNodeHadPreparedIsCommittedAgain(t *testing.T) {
 		if now := c.Owners("default", "k"); now[0] != owners[1] {
 			t.Fatalf("the owners are %v, want the replica %d that has the write", now, owners[1])
 		}
-		reader := owner(t, c, "k")
-		reader.status(doc(memd.OpGet, "k", ""), memd.StatusSyncWriteReCommit)
-		reader.status(doc(memd.OpSet, "k", "2"), memd.StatusSyncWriteReCommit)
-		c.Heal(owners[2])
-		wait(time.Second)
-		if seen := reader.ok(doc(memd.OpGet, "k", "")); string(seen.Value) != "1" {
-			t.Errorf("a reader sees %s, want the durable write", seen.Value)
-		}
+		wantCommittedAgain(t, c, "1", func() { c.Heal(owners[2]) })
 	}, couchbasetest.Nodes(3), couchbasetest.Buckets(couchbasetest.Bucket{Name: "default", Replicas: 2}), couchbasetest.ReplicationLag(100*time.Millisecond))
 }
 
