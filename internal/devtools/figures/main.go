@@ -2,9 +2,9 @@
 // repository's root, reads the lines "figure NAME VALUE" of its output, and writes the value and the date into the
 // last column of the table.
 //
-//	go run ./internal/devtools/figures [-n] [-command REGEXP] [NAME ...]
+//	go run ./internal/devtools/figures [-n] [-command REGEXP] [-except REGEXP] [NAME ...]
 //
-// With names, or with an expression for the commands, it measures only their rows. With -n it leaves the table as it is. It exits
+// With names, or with expressions for the commands, it measures only their rows. With -n it leaves the table as it is. It exits
 // with 1, after all others, if a command fails or does not print a figure of its rows.
 package main
 
@@ -15,74 +15,56 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
 
 const table = "docs/FIGURES.md"
 
-// The table's columns: name, what it is, bar, command, last measured.
-const (
-	columnName    = 1
-	columnCommand = 4
-	columnLast    = 5
-	columns       = 7 // with the empty ones before the first bar and after the last one
-)
-
 var figureLine = regexp.MustCompile(`(?m)^\s*figure (\S+) (\S+)\s*$`)
 
 func main() {
+	var chosen choice
 	onlyPrint := flag.Bool("n", false, "print the figures, and leave the table as it is")
-	command := flag.String("command", "", "measure only the rows whose commands match this regular expression")
+	flag.StringVar(&chosen.command, "command", "", "measure only the rows whose commands match this regular expression")
+	flag.StringVar(&chosen.except, "except", "", "measure no row whose command matches this regular expression")
 	flag.Parse()
-	if err := run(flag.Args(), *command, *onlyPrint); err != nil {
+	chosen.names = flag.Args()
+	if err := run(chosen, *onlyPrint); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string, command string, onlyPrint bool) error {
-	wanted, err := regexp.Compile(command)
-	if err != nil {
-		return fmt.Errorf("-command: %w", err)
-	}
+func run(chosen choice, onlyPrint bool) error {
 	text, err := os.ReadFile(table)
 	if err != nil {
 		return err
 	}
 	lines := strings.Split(string(text), "\n")
+	rows, err := rowsOf(lines)
+	if err != nil {
+		return err
+	}
+	if rows, err = chosen.of(rows); err != nil {
+		return err
+	}
 	measured := map[string]map[string]string{} // by command, then by name
 	var failed error                           // it goes on with the other commands
-	for i, line := range lines {
-		cells := strings.Split(line, "|")
-		if len(cells) != columns || !strings.Contains(cells[columnCommand], "`") {
-			continue
-		}
-		name := strings.Trim(cells[columnName], " `")
-		if len(names) > 0 && !slices.Contains(names, name) {
-			continue
-		}
-		command := strings.Trim(cells[columnCommand], " `")
-		if !wanted.MatchString(command) {
-			continue
-		}
-		if measured[command] == nil {
-			measured[command] = map[string]string{}
-			if values, err := measure(command); err == nil {
-				measured[command] = values
-			} else {
+	for _, row := range rows {
+		values, done := measured[row.command]
+		if !done {
+			if values, err = measure(row.command); err != nil {
 				failed = errors.Join(failed, err)
-				continue
 			}
+			measured[row.command] = values
 		}
-		value, ok := measured[command][name]
+		value, ok := values[row.name]
 		if !ok {
-			failed = errors.Join(failed, fmt.Errorf("%q does not print the figure %s, or has failed", command, name))
+			failed = errors.Join(failed, fmt.Errorf("%q does not print the figure %s, or has failed", row.command, row.name))
 			continue
 		}
-		cells[columnLast] = fmt.Sprintf(" %s, %s ", value, time.Now().UTC().Format(time.DateOnly))
-		lines[i] = strings.Join(cells, "|")
+		lines[row.line] = row.measuredAs(value, time.Now().UTC().Format(time.DateOnly))
 	}
 	if onlyPrint {
 		return failed
