@@ -12,7 +12,7 @@ import (
 // OCSPOptions describe the servers' certificate of the option [OCSP].
 type OCSPOptions struct {
 	Staple     bool // the servers staple an answer in each handshake
-	MustStaple bool // the certificate demands that of them (RFC 7633), whether they do it or not
+	MustStaple bool // the certificate says that its servers staple (RFC 7633); it says so also if they do not
 	Delegated  bool // the answers are signed by a responder's own certificate for OCSP signing, not by the authority
 	RSA        bool // the keys of all certificates are RSA keys; without it they are ECDSA keys
 }
@@ -35,7 +35,7 @@ const (
 	OCSPNotYetValid      OCSPAnswer = OCSPAnswer(testserver.OCSPNotYetValid)      // its time has not begun
 	OCSPOtherCertificate OCSPAnswer = OCSPAnswer(testserver.OCSPOtherCertificate) // it is about another certificate
 	OCSPWrongSigner      OCSPAnswer = OCSPAnswer(testserver.OCSPWrongSigner)      // another authority has signed it
-	OCSPWrongUsage       OCSPAnswer = OCSPAnswer(testserver.OCSPWrongUsage)       // a certificate of the authority has signed it that is not for OCSP
+	OCSPWrongUsage       OCSPAnswer = OCSPAnswer(testserver.OCSPWrongUsage)       // it is signed with a certificate of the authority that is not for OCSP signing
 	OCSPTryLater         OCSPAnswer = OCSPAnswer(testserver.OCSPTryLater)         // the protocol's error of that name
 	OCSPMalformed        OCSPAnswer = OCSPAnswer(testserver.OCSPMalformed)        // bytes that are not an answer
 	OCSPUnavailable      OCSPAnswer = OCSPAnswer(testserver.OCSPUnavailable)      // HTTP status 503; nothing is stapled
@@ -54,13 +54,13 @@ type OCSPResponder struct {
 // OCSPResponder returns the deployment's responder, nil without the option [OCSP].
 func (rs *Deployment) OCSPResponder() *OCSPResponder { return rs.ocsp }
 
-// Answer sets what is answered from now on, and what servers staple.
+// Answer sets what the responder answers from now on, and what the servers staple.
 func (r *OCSPResponder) Answer(a OCSPAnswer) {
 	r.check("Answer", a)
 	r.responder.Set(testserver.OCSPAnswer(a), testserver.OCSPAnswer(a))
 }
 
-// Staple sets what servers staple from now on, apart from what is answered.
+// Staple sets what the servers staple from now on. What the responder answers stays as it is.
 func (r *OCSPResponder) Staple(a OCSPAnswer) {
 	r.check("Staple", a)
 	answer, _ := r.responder.Answers()

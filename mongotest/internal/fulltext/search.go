@@ -11,11 +11,11 @@ import (
 // Search is a compiled $search.
 type Search struct {
 	form
-	terms    []string // one of which a document must have, in order; without case and marks, as the index has them
-	positive []string // the same as words count here
-	negative []string // which it must not have
-	phrases  []string
-	without  []string // phrases
+	terms    []string // sorted; a document must have one of them; in lower case and without diacritics, as the index has them
+	positive []string // these words in the form in which this search compares them
+	negative []string // words that a document must not have, in that form
+	phrases  []string // which a document must have
+	without  []string // phrases that it must not have
 }
 
 // NewSearch compiles the text of a search.
@@ -44,7 +44,7 @@ func termsOf(sentence string, in *Language, f form) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// reader takes a search apart: words, phrases in quotation marks, and what is negated by a minus in front.
+// reader splits the text of a search into words, phrases in quotation marks, and those of both that a minus in front negates.
 type reader struct {
 	text               string
 	positive, negative strings.Builder // words, with spaces between them
@@ -120,17 +120,17 @@ func (r *reader) word(word string, space bool) {
 	to.WriteByte(' ')
 }
 
-// Asked is what a search asks: each list in order.
+// Asked is what a search asks for. Terms and Negated are sorted; phrases are in the order of the text.
 type Asked struct{ Terms, Negated, Phrases, Without []string }
 
-// Asked returns what the search asks.
+// Asked returns what the search asks for.
 func (s *Search) Asked() Asked { return Asked{s.terms, s.negative, s.phrases, s.without} }
 
-// Result is what a search found out about a document.
+// Result is what a search found in a document.
 type Result struct {
 	Score float64
-	Rank  int     // the first of the search's words that the document has
-	Own   float64 // what that word counts
+	Rank  int     // the index in the search's terms of the first one that the document has
+	Own   float64 // the score of that word
 }
 
 // Match reports whether a document matches.
@@ -158,7 +158,7 @@ func (s *Search) Match(ix *Index, doc []byte, w Work) (Result, bool, error) {
 	return r, ok, err
 }
 
-// holds reports whether a document meets what a search asks beside that one of its words is there.
+// holds reports whether a document that has one of the terms also meets the rest of the search: case and diacritics, negated words, phrases.
 func (s *Search) holds(ix *Index, doc []byte, w Work) (bool, error) {
 	sensitive := s.caseSensitive || s.diacriticSensitive
 	if !sensitive && len(s.negative)+len(s.phrases)+len(s.without) == 0 {

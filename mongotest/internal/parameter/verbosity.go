@@ -12,14 +12,14 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/log-messages/#log-verbosity-levels
 
-// The parameters that say how much is logged: the level of all components, and those of each, which begins with that of all.
+// The parameters that say how much is logged: the level for all components, and a document with the level of each.
 const (
 	logLevel      = "logLevel"
 	logComponents = "logComponentVerbosity"
 )
 
 const (
-	inherited = -1 // the level of the component around it
+	inherited = -1 // the component has the level of the one around it
 	mostLevel = 5
 )
 

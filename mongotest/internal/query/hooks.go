@@ -15,11 +15,11 @@ type Hooks struct {
 	Pipeline func(stages Value, c Collation) (Pipeline, error)
 	// Where compiles the code of a $where into an expression that is true for the documents that match.
 	Where func(code Value) (Expr, error)
-	// Refused returns why a filter may not have $jsonSchema, $where or $text.
+	// Refused returns an error if a filter may not have the operator: $jsonSchema, $where or $text.
 	Refused func(operator string) error
-	// Searches are those that a filter may have.
+	// Searches says which searches ($text, $near) a filter may have.
 	Searches Searches
-	// Collation is how strings are compared; nil if by their bytes.
+	// Collation compares strings; without one they are compared by their bytes.
 	Collation Collation
 }
 

@@ -12,14 +12,14 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/query"
 )
 
-// Search looks for the matches of a regular expression in a text, one after the other, so that it can be ended between and within
-// them.
+// Search looks for the matches of a regular expression in a text, one after the other. An operation that has ended also ends its search,
+// between two matches and within one.
 type Search struct {
 	name string // of the operator
 	work *query.Work
 	re   *regexp.Regexp
 	slow *backtrack.Program // instead of re, if it is not nil
-	rest *regexp.Regexp     // the same behind a first character, for one that looks at what is in front; nil if it is not needed
+	rest *regexp.Regexp     // re after one character, for an expression that looks at the character in front of a match; nil until it is needed
 	Text string
 }
 
@@ -29,7 +29,7 @@ func NewSearch(name string, w *query.Work, re *query.Regexp, s string) *Search {
 	return &Search{name: name, work: w, re: fast, slow: slow, Text: s}
 }
 
-// All calls visit with the match that regexp's FindAll functions find, in turn.
+// All calls visit with each match in turn: with those that the FindAll functions of regexp find.
 func (f *Search) All(visit func(found []int) (more bool)) error {
 	for at, last := 0, -1; at <= len(f.Text); {
 		found, err := f.From(at)
@@ -37,7 +37,7 @@ func (f *Search) All(visit func(found []int) (more bool)) error {
 			return err
 		}
 		empty := found[0] == found[1]
-		if !empty || found[0] != last { // an empty match behind another is none
+		if !empty || found[0] != last { // an empty match directly after another one does not count
 			if !visit(found) {
 				return nil
 			}
@@ -86,7 +86,7 @@ func (f *Search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
 	return found, err
 }
 
-// looksBack reports whether a match depends on what is in front of it, and then compiles the rest.
+// looksBack reports whether a match depends on the character in front of it. If so, it sets rest.
 func (f *Search) looksBack() bool {
 	if f.rest == nil {
 		f.rest = f.re
