@@ -46,7 +46,7 @@ func (v *VBucket) Get(key Key, now time.Time) *Document {
 	return nil
 }
 
-// GetDeleted returns a document. Of a deleted one it returns what is left, nil if that is nothing.
+// GetDeleted returns a document, or the tombstone of one that was deleted or has expired. It returns nil if there is neither.
 func (v *VBucket) GetDeleted(key Key, now time.Time) *Document {
 	d := v.documents[key]
 	if d == nil || d.Deleted || d.Alive(now) {
@@ -64,8 +64,8 @@ func (d *Document) Tombstone() *Document {
 	return &t
 }
 
-// Readable reports whether clients may read a document. They may not if a write of it waits to be committed again: that may have been
-// acknowledged.
+// Readable reports whether clients may read a document. They may not while a write of it waits to be committed again: the write may have been
+// acknowledged, and a reader would not see it.
 func (v *VBucket) Readable(key Key) bool {
 	p := v.prepares[key]
 	return p == nil || !p.ReCommit
@@ -96,8 +96,8 @@ func (v *VBucket) Lock(key Key, until, now time.Time) *Document {
 // Unlock ends the lock of a document.
 func (v *VBucket) Unlock(key Key) { delete(v.locks, key) }
 
-// Writable returns the document that a write finds, nil if it is not there for a client. If the write may not be done, it returns the status that
-// refuses it. The CAS is that of the write; 0 stands for any.
+// Writable returns the document that a write replaces, nil if a client sees none, and the status of the write: StatusSuccess if it may be done.
+// cas is the CAS that the write names; 0 names none.
 func (v *VBucket) Writable(key Key, cas uint64, now time.Time) (*Document, memd.Status) {
 	d := v.Get(key, now)
 	if p := v.prepares[key]; p != nil {

@@ -34,11 +34,11 @@ type Pipeline func(doc []byte, vars any) ([]byte, error)
 type Matching struct {
 	Vars any   // of $expr
 	Work *Work // of the evaluation
-	// Verdicts, if not nil, has what was found out about documents before, and learns about others. It is for one filter.
+	// Verdicts keeps the results of the filter for documents that never change; nil if none are kept.
 	Verdicts Verdicts
 	// Text asks a text index whether a document matches the filter's $text.
 	Text func(doc []byte, w *Work) (fulltext.Result, bool, error)
-	// Found is what was found out about the last document.
+	// Found is what $text or $near found in the last document.
 	Found Found
 
 	element int // of the outermost array that a condition was met in, plus one
@@ -56,8 +56,8 @@ func (m *Matching) goOn() bool {
 	return m.err == nil
 }
 
-// Element returns the index of the array element by which the last document matched, if it was by one: what the
-// positional operator stands for.
+// Element returns the index of the array element by which the last document matched, and false if it did not match by one. The positional
+// operator stands for that element.
 func (m *Matching) Element() (int, bool) {
 	if m == nil {
 		return 0, false

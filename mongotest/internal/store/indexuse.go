@@ -25,7 +25,7 @@ func (c *Collection) UseOf(ix *Index) IndexUse {
 	return IndexUse{}
 }
 
-// RestartUses lets all counts begin again, as those of a server that starts.
+// RestartUses sets all counts to 0, as a server does that starts.
 func (c Catalog) RestartUses() {
 	for _, each := range c {
 		for _, s := range each.states {
@@ -34,7 +34,7 @@ func (c Catalog) RestartUses() {
 	}
 }
 
-// chosen are the indexes that were found the best for searches of one shape, when the collection had some number of documents.
+// chosen has the best indexes for searches of one shape, and how many documents the collection had when they were chosen.
 type chosen struct {
 	live    int
 	indexes []*Index
@@ -43,13 +43,14 @@ type chosen struct {
 // maxShapes is how many shapes a collection remembers.
 const maxShapes = 1000
 
-// Chosen returns what was chosen for searches of a shape, false if nothing was, or if the collection has doubled or halved since.
+// Chosen returns the indexes that were chosen for searches of a shape. It returns false if none were, or if the collection has more than doubled
+// or halved since.
 func (c *Collection) Chosen(shape string) ([]*Index, bool) {
 	was, ok := c.choices[shape]
 	return was.indexes, ok && c.Live <= 2*was.live && was.live <= 2*c.Live
 }
 
-// Choose remembers what is the best for searches of a shape, until the collection gets or loses an index.
+// Choose keeps the best indexes for searches of a shape. They are forgotten when the collection gets or loses an index.
 func (c *Collection) Choose(shape string, list []*Index) {
 	if c.choices == nil || len(c.choices) == maxShapes {
 		c.choices = make(map[string]chosen)

@@ -19,7 +19,7 @@ type Search struct {
 	work *query.Work
 	re   *regexp.Regexp
 	slow *backtrack.Program // instead of re, if it is not nil
-	rest *regexp.Regexp     // re after one character, for an expression that looks at the character in front of a match; nil until it is needed
+	rest *regexp.Regexp     // see looksBack, which sets it
 	Text string
 }
 
@@ -86,7 +86,8 @@ func (f *Search) moved(re *regexp.Regexp, at, without int) ([]int, error) {
 	return found, err
 }
 
-// looksBack reports whether a match depends on the character in front of it. If so, it sets rest.
+// looksBack reports whether a match depends on the character in front of it. Its first call sets rest: then to the expression after one
+// character, otherwise to the expression itself.
 func (f *Search) looksBack() bool {
 	if f.rest == nil {
 		f.rest = f.re
