@@ -10,10 +10,10 @@ type loop struct {
 	lazy       bool
 }
 
-// repetition is the one that a loop is in.
+// repetition is a repetition of a loop's body, whose match a search is looking for.
 type repetition struct {
-	done int // how many were before it
-	from int // where it begins
+	done int // how many repetitions came before it
+	from int // the place in the text where it begins
 }
 
 func (c *compiler) loop(n *syntax.RegexNode, rest matcher) matcher {
@@ -23,7 +23,7 @@ func (c *compiler) loop(n *syntax.RegexNode, rest matcher) matcher {
 	return func(s *search, at int) bool { return l.from(s, at, 0) }
 }
 
-// again is what is behind a repetition. One that matched nothing is the last.
+// again is called where a repetition of the body ends. A repetition that matched the empty text is the last one.
 func (l *loop) again(s *search, at int) bool {
 	r := s.repetitions[l.number]
 	if at == r.from && r.done >= l.min {
@@ -32,7 +32,7 @@ func (l *loop) again(s *search, at int) bool {
 	return l.from(s, at, r.done+1)
 }
 
-// from tries what is left after some repetitions.
+// from reports whether the loop, done repetitions of which have matched, and what follows it match from a place on.
 func (l *loop) from(s *search, at, done int) bool {
 	matched := s.enter() && (l.lazy && done >= l.min && l.rest(s, at) ||
 		done < l.max && l.repeated(s, at, done) ||

@@ -13,19 +13,19 @@ import (
 	"github.com/holdfast-db/holdfast/mongotest/internal/store"
 )
 
-// Variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
-// have values as soon as there is an expression or a let.
+// Variables are what the expressions of a command can use besides the document: the variables of its let, and the time at which it
+// began. Values is set when the command has a let, or its first expression is compiled.
 type Variables struct {
 	Raw    []byte // the let as it was sent, nil for none
 	let    *pipeline.Let
-	hooks  query.Hooks // that know the let
+	hooks  query.Hooks // they compile expressions that may use the let's variables
 	Values any
-	err    error // why the let has no values
+	err    error // of the let; Values is not set then
 }
 
-// noLet is the let of a command that has none.
+// noLet returns the empty let, for a command that has none.
 func noLet(x *Call) *pipeline.Let {
-	let, _ := pipeline.ParseLet(nil, x.Client.Set.Version) // nothing in it can be wrong
+	let, _ := pipeline.ParseLet(nil, x.Client.Set.Version) // an empty let has no error
 	return let
 }
 
@@ -113,12 +113,12 @@ type Criteria struct {
 	Filter   query.Filter
 	Hint     store.Hint
 	Sort     *query.Sort    // nil for none
-	Natural  int64          // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
+	Natural  int64          // the direction of $natural in the sort, 1 or -1; 0 for a sort without it
 	Flaw     error          // the error of the collation
-	Vars     any            // the values of the variables in the filter, and of what else the statement has
-	InOrder  bool           // find finds the documents in the order of the sort
-	verdicts query.Verdicts // what is known of documents, nil if that is not kept
-	many     *ManyWrites    // what was found without the set's mutex, nil before that
+	Vars     any            // the values of the variables that the filter and the rest of the statement use
+	InOrder  bool           // the collection is read in the order of the sort
+	verdicts query.Verdicts // whether a document matches, for those of which it is known; nil if it is not kept
+	many     *ManyWrites    // what a search without the set's mutex found; nil before such a search
 	Collating
 }
 
@@ -185,7 +185,7 @@ func (c *Criteria) ParseUpdate(update, arrayFilters query.Value, hooks query.Hoo
 	return query.ParseUpdate(update, arrayFilters, hooks)
 }
 
-// ParseSort reads a sort, and whether it is by the order in which documents are kept.
+// ParseSort reads a sort, and the direction of its $natural.
 func (c *Criteria) ParseSort(doc []byte) (err error) {
 	if c.Sort, err = query.ParseSort(doc); err == nil {
 		n := query.Lookup(doc, "$natural")
@@ -199,7 +199,7 @@ func (c *Criteria) readsByID(def *store.Definition) bool {
 	return c.Sort.ByID() != 0 && c.Collation == def.Options.Collation && !c.Hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
-// CheckNatural makes a hint of a sort by the order in which documents are kept. It refuses such a sort if there is another hint.
+// CheckNatural makes a sort by $natural a hint. It refuses such a sort beside another hint.
 func (c *Criteria) CheckNatural() error {
 	switch {
 	case c.Natural == 0:
@@ -213,14 +213,15 @@ func (c *Criteria) CheckNatural() error {
 	return nil
 }
 
-// Scan is what a search looks at.
+// Scan is the documents that a search looks at, and the index by which it finds them.
 type Scan struct {
 	View  store.View
-	Index *store.Index // of the hint, nil for none
+	Index *store.Index // the one that the hint names, nil for none
 	store.Search
 }
 
-// Scan returns what a search of the command's collection looks at. whole decides for how long it may.
+// Scan returns what a search of the command's collection looks at. whole, which is Collection.Now or
+// Collection.Frozen, returns the view of a collection that is read as a whole.
 func (x Locked) Scan(q *Criteria, whole func(*store.Collection) store.View) (p Scan, err error) {
 	c, err := x.Collection(x.Command.Full)
 	if c == nil && (err == nil || x.Result.OnView) && q.Filter.Text() != nil && x.Command.Name != "count" {
@@ -276,11 +277,11 @@ func (x Locked) EachMatch(command string, q *Criteria, visit func(r *store.Recor
 		if q.verdicts == nil {
 			q.verdicts = make(query.Verdicts)
 		}
-		_ = x.Find(command, q, frozen, visit) // its error is that of the next attempt too
+		_ = x.Find(command, q, frozen, visit) // the next attempt has the same error, and returns it
 	})
 }
 
-// findOr is EachMatch that calls slowly without the mutex if it takes long, with the collection as it was.
+// findOr does what EachMatch does. If that takes long, slowly goes on without the mutex, with the collection as it was.
 func findOr(x Locked, command string, q *Criteria, visit func(r *store.Record) bool, slowly func(frozen Scan)) error {
 	p, err := x.Scan(q, (*store.Collection).Now)
 	if err != nil {
@@ -323,7 +324,7 @@ func (x Locked) First(command string, q *Criteria) (Found, error) {
 	return best, err
 }
 
-// Executing marks an error that a document, not the command, gave rise to, as the real server does.
+// Executing marks an error that comes from a document, not from the command, as the real server does.
 func (x *Call) Executing(command string, err error) error {
 	if ended := x.Evaluation.Ended; x.Evaluation.Paused() || errors.Is(ended, ErrHangUp) {
 		return ended

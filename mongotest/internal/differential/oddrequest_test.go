@@ -11,19 +11,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// oddRequest is messages that no driver sends, one behind the other.
+// oddRequest is one or several messages that no driver sends, sent one after the other.
 type oddRequest struct {
 	name     string
 	messages []oddMessage
-	answer   string // to the last of them through a router, in short, if the router answers otherwise than the real server
-	reason   string // why it does; empty: it must not
+	answer   string // the router's to the last message, in short; only if it differs from the real server's
+	reason   string // why it differs; empty if it must not
 }
 
-// oddMessage makes a message for a server and its database. Nil means that the next one goes over a new connection.
+// oddMessage returns a message to a server, for its database. A nil function stands for a new connection.
 type oddMessage func(s *server, db string) ([]byte, error)
 
-// TestOddRequestsThroughARouter: what no driver sends is answered through a router as without one, but for what stands with its reason in
-// the file of commands or in the table of messages.
+// TestOddRequestsThroughARouter: the answer to what no driver sends is the same with a router and without. Where it is not, the file of
+// commands or the table of messages gives the reason.
 func TestOddRequestsThroughARouter(t *testing.T) {
 	p := newRoutedPair(t, "odd")
 	all := append(oddCommands(t), oddMessages...)
@@ -65,7 +65,7 @@ func (o *oddRequest) wrong(routed, direct oddAnswers) string {
 	return ""
 }
 
-// oddDocuments is what the collection c has before a request.
+// oddDocuments are the documents of the collection c before each request.
 var oddDocuments = bson.A{bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}, bson.D{{Key: "_id", Value: 3}}}
 
 // ask sends the messages to a server.
@@ -106,7 +106,7 @@ type oddAnswer struct {
 	short string // "ok", or the code of an error
 }
 
-// oddAnswers are all replies to a request. The end of the connection is one of them.
+// oddAnswers are the replies to the messages of a request. That the connection was closed counts as a reply.
 type oddAnswers []oddAnswer
 
 var closedAnswer = oddAnswer{"the connection is closed", "closed"}
@@ -119,7 +119,7 @@ func (a oddAnswers) text() string {
 	return b.String()
 }
 
-// last is the last one in short, "none" if there is none.
+// last returns the short form of the last reply, or "none".
 func (a oddAnswers) last() string {
 	if len(a) == 0 {
 		return "none"
@@ -127,9 +127,9 @@ func (a oddAnswers) last() string {
 	return a[len(a)-1].short
 }
 
-// oddCommands reads the file of commands: a request in each line, its commands apart by ";;". A command is for the database DB, unless it begins
-// with "!", which means that it goes as it is. NEW means a new connection. What is answered otherwise through a router stands below the reason, a line
-// that begins with "#", and begins with the answer.
+// oddCommands reads the file of commands. Each line is a request: commands with ";;" between them. A command goes to the database DB; one that
+// begins with "!" is sent as it stands. NEW stands for a new connection. A line that begins with "#" is the reason why the router answers the
+// requests below it otherwise; each of these begins with the router's answer.
 func oddCommands(t *testing.T) []oddRequest {
 	t.Helper()
 	text, err := os.ReadFile("testdata/odd.txt")

@@ -23,7 +23,7 @@ const (
 	mostLevel = 5
 )
 
-// components are those of the newest server, each with the ones within it.
+// components are the components of the newest server, each followed by those within it.
 const components = `accessControl assert command ( slowInProgress ) control executor geo index
 	network ( asio bridge opMsg connectionPool ) processHealth query ( optimizer ce rejected ) queryStats
 	replication ( election heartbeats initialSync rollback )
@@ -56,7 +56,7 @@ func appendComponents(doc []byte, words []string) ([]byte, []string) {
 	return doc, words
 }
 
-// levels are what is to be set, by the component's path; that of all components is "".
+// levels are the levels to set, each by the path of its component. The path "" stands for all components.
 type levels map[string]int32
 
 // readLevels reads which levels of the components known a document sets.
@@ -129,7 +129,7 @@ func (s levels) applied(path string, doc []byte) []byte {
 			inner := strings.TrimPrefix(path+"."+name, ".")
 			dst = wire.AppendDocument(dst, name, s.applied(inner, it.Value))
 		case ok && path == "":
-			dst = wire.AppendInt32(dst, name, max(0, n)) // there is nothing to inherit from
+			dst = wire.AppendInt32(dst, name, max(0, n)) // no component is around it, from which it could inherit
 		case ok:
 			dst = wire.AppendInt32(dst, name, n)
 		default:

@@ -27,21 +27,21 @@ var (
 )
 
 const (
-	maxGrowth     = 3.0     // of the time, where the input grows to its double: n log n is a little more than 2, a square 4
+	maxGrowth     = 3.0     // how many times as long twice the input may take: for n log n it is a little more than 2, for n squared 4
 	maxHeap       = 3 << 30 // bytes
-	growthRepeats = 5       // of each measurement, of which the least counts; two of one that takes longer than longTime
+	growthRepeats = 5       // how often a case is run; the least time counts. What takes longer than longTime is run twice
 	longTime      = 500 * time.Millisecond
-	growthChances = 6                      // how often a case above the bar is measured: other work on the machine only adds to it
-	leastTime     = 400 * time.Microsecond // of a measurement; what is faster is done several times
+	growthChances = 6                      // how often a case above the bar is measured: other work on the machine can only add to its time
+	leastTime     = 400 * time.Microsecond // what is faster is repeated, and the repetitions are measured together
 )
 
 // growthCase is one operator with one input.
 type growthCase struct {
 	name string
-	run  func(n int) func() error // makes the input, and returns what is measured
+	run  func(n int) func() error // makes an input of n bytes, and returns what is measured
 }
 
-// Each operator has a case, which can be run. Some end with an error if the input is small.
+// Some cases end with an error, because their input is small here.
 func TestEachOperatorHasACaseOfGrowth(t *testing.T) {
 	for _, c := range growthCases(t) {
 		_ = c.run(4 << 10)()
@@ -59,7 +59,7 @@ func TestNoOperatorGrowsMoreThanNLogN(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(maxHeap)) // with more than that it collects garbage all the same
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(maxHeap)) // no garbage is collected, unless the heap is larger than this
 	worst, slowest := 0.0, ""
 	cases := growthCases(t)
 	for i, c := range cases {
@@ -104,7 +104,7 @@ func (c growthCase) growth(t *testing.T) float64 {
 	return least
 }
 
-// measured returns the least time in which a case is done a number of times.
+// measured runs a case as often as times says, several times over, and returns the least of their durations.
 func measured(t *testing.T, name string, run func() error, times int) time.Duration {
 	t.Helper()
 	least := time.Duration(0)
@@ -135,7 +135,7 @@ func growthCases(t *testing.T) []growthCase {
 	return append(cases, stageCases(t)...)
 }
 
-// complete fails if an operator of a package's table has no case, or a case no operator.
+// complete fails the test if an operator of a package's table has no case, or if a case is of no operator.
 func complete[T any](t *testing.T, kind string, cases map[string]T, operators []string) {
 	t.Helper()
 	if got := slices.Sorted(maps.Keys(cases)); !slices.Equal(got, slices.Sorted(slices.Values(operators))) {
@@ -152,7 +152,7 @@ func complete[T any](t *testing.T, kind string, cases map[string]T, operators []
 	}
 }
 
-// expecting returns a run that must fail if the text begins with "!".
+// expecting returns a run that fails if run does. For a text that begins with "!" it fails if run does not.
 func expecting(text string, run func() error) func() error {
 	if !strings.HasPrefix(text, "!") {
 		return run
@@ -194,7 +194,7 @@ func growthEnv(doc []byte) *expr.Env {
 	}
 }
 
-// growthDocuments returns many documents, of n bytes together.
+// growthDocuments returns documents that have some n bytes together.
 func growthDocuments(n int) [][]byte {
 	docs := make([][]byte, n/96)
 	for i := range docs {
@@ -216,7 +216,7 @@ func growthDocuments(n int) [][]byte {
 	return docs
 }
 
-// piped returns a run of a pipeline over documents.
+// piped returns a function that runs a pipeline over documents.
 func piped(t *testing.T, n int, stages string, docs [][]byte) func() error {
 	t.Helper()
 	spec := growthValue(t, n, stages).Data
@@ -246,7 +246,7 @@ func accumulatorCases(t *testing.T) []growthCase {
 	for _, name := range slices.Sorted(maps.Keys(growthAccumulators)) {
 		for _, text := range growthAccumulators[name] {
 			for _, id := range []string{`null`, `"$a"`} {
-				if len(text) > 1 && text[0] == '[' { // of a group, an array is an array of arguments
+				if len(text) > 1 && text[0] == '[' { // $group takes an array for a list of arguments
 					text = `{"$concatArrays": [` + text + `]}`
 				}
 				stage := `[{"$group": {"_id": ` + id + `, "v": {"` + name + `": ` + text + `}}}]`
@@ -273,7 +273,7 @@ func windowCases(t *testing.T) []growthCase {
 				continue
 			}
 			stage := `[{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"v": {"` + name + `": ` + all[name] + window + `}}}}]`
-			if i < 2 && slices.Contains(strings.Fields(allValues), name) { // the value of each document is as long as all
+			if i < 2 && slices.Contains(strings.Fields(allValues), name) { // each document gets a value that is as long as all of them together
 				stage = strings.Replace(stage, `"sortBy"`, `"partitionBy": {"$floor": {"$divide": ["$_id", 10]}}, "sortBy"`, 1)
 			}
 			cases = append(cases, growthCase{"window " + stage, func(n int) func() error { return piped(t, n, stage, growthDocuments(n)) }})
@@ -282,12 +282,12 @@ func windowCases(t *testing.T) []growthCase {
 	return cases
 }
 
-// fits reports whether a window function may have a window, and none of a size by which its results grow like a square.
+// fits reports whether a window function may have a window. It may not have one by which its results grow with the square of the input.
 func fits(name string, i int) bool {
 	switch name {
 	case "$denseRank", "$documentNumber", "$rank", "$expMovingAvg", "$linearFill", "$locf", "$shift":
 		return i == 0
-	case "$accumulator": // is of $group only
+	case "$accumulator": // it is an operator of $group only
 		return false
 	case "$derivative":
 		return i > 0
