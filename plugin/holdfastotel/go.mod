@@ -39,3 +39,6 @@ require (
 )
 
 replace github.com/holdfast-db/holdfast => ../..
+
+// The versions of the root module, so that its packages are compiled once for both.
+replace golang.org/x/sys => golang.org/x/sys v0.47.0

@@ -40,3 +40,13 @@ require (
 )
 
 replace github.com/holdfast-db/holdfast => ../..
+
+// The versions of the root module, so that its packages are compiled once for both.
+replace (
+	github.com/google/pprof => github.com/google/pprof v0.0.0-20230207041349-798e818bf904
+	golang.org/x/crypto => golang.org/x/crypto v0.55.0
+	golang.org/x/net => golang.org/x/net v0.58.0
+	golang.org/x/sync => golang.org/x/sync v0.22.0
+	golang.org/x/sys => golang.org/x/sys v0.47.0
+	golang.org/x/text => golang.org/x/text v0.41.0
+)

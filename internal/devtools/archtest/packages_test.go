@@ -24,7 +24,7 @@ type pkg struct {
 	GoFiles      []string
 	TestGoFiles  []string
 	XTestGoFiles []string
-	Module       *struct{ Path string }
+	Module       *struct{ Path, Version string }
 }
 
 const wanted = "-json=ImportPath,Standard,Doc,Export,Imports,Deps,GoFiles,TestGoFiles,XTestGoFiles,Module"
