@@ -8,7 +8,7 @@ help: ## this list
 test: ## all tests that need only Go: before each commit
 	go test ./...
 
-fast: ## these, vet, lint, other platforms, the oldest Go
+fast: ## these, lint with vet, other platforms, the oldest Go
 	.ci/fast
 
 full: ## before a change lands: race, ten mutants, prove, other people's clients, the published suites
