@@ -21,6 +21,8 @@ type silent struct {
 	mu   sync.Mutex
 	peer *peer
 	held []memd.Packet
+
+	frames []byte // the framing extras of its answers
 }
 
 func newSilent() *silent {
@@ -45,7 +47,11 @@ func (s *silent) releaseOnly(value string) (n int) {
 		if value != "" && string(r.Value) != value {
 			return false
 		}
-		s.peer.send(reply(r))
+		answer := reply(r)
+		if s.frames != nil {
+			answer.Magic, answer.Frames = memd.MagicFlexibleResponse, s.frames
+		}
+		s.peer.send(answer)
 		n++
 		return true
 	})
@@ -191,6 +197,7 @@ func TestARequestThatWasCancelledBeforeIsNotSent(t *testing.T) {
 func TestALateReplyIsAnOrphan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSilent()
+		s.frames = memd.AppendServerDuration(nil, time.Second)
 		var orphans []Orphan
 		cfg := s.start(t)
 		cfg.OnOrphan = func(o Orphan) { orphans = append(orphans, o) }
@@ -206,7 +213,10 @@ func TestALateReplyIsAnOrphan(t *testing.T) {
 		var failed *Error
 		errors.As(late.err, &failed)
 		if len(orphans) != 1 || orphans[0].Opcode != memd.OpGet || orphans[0].Opaque != failed.Opaque || !orphans[0].Started.Equal(began) {
-			t.Errorf("the orphans are %+v; want one of opaque %#x", orphans, failed.Opaque)
+			t.Fatalf("the orphans are %+v; want one of opaque %#x", orphans, failed.Opaque)
+		}
+		if got := orphans[0].ServerDuration.Round(100 * time.Millisecond); got != time.Second {
+			t.Errorf("the server needed %v for the orphan; want 1s", got)
 		}
 		if next.reply.Opaque == failed.Opaque {
 			t.Error("the opaque was used again while the server owed a reply to it")
