@@ -42,6 +42,9 @@ func TestQueryIndexesAreRead(t *testing.T) {
 		if _, err := c.GetAllIndexes(&couchbase.GetAllQueryIndexesOptions{ScopeName: "s"}); !errors.Is(err, couchbase.ErrInvalidArgument) {
 			t.Error(err)
 		}
+		if _, err := client.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{ScopeName: "s", CollectionName: "c"}); err != nil {
+			t.Error(err)
+		}
 		_, err := client.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{CollectionName: "c"})
 		if !errors.Is(err, couchbase.ErrInvalidArgument) {
 			t.Error(err)

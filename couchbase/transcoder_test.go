@@ -3,6 +3,7 @@ package couchbase
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -15,15 +16,17 @@ func TestTranscodersReadWhatTheyWrite(t *testing.T) {
 		flags      uint32
 		out        any
 		want       string
+		read       any // what out has then
 	}{
-		{"JSON", NewJSONTranscoder(), map[string]int{"a": 1}, 0x0200_0000, new(any), `{"a":1}`},
-		{"JSON of the application stays as it is", NewJSONTranscoder(), json.RawMessage(`{"a": 1}`), 0x0200_0000, new(json.RawMessage), `{"a": 1}`},
-		{"raw JSON", NewRawJSONTranscoder(), []byte(`{"a": 1}`), 0x0200_0000, new([]byte), `{"a": 1}`},
-		{"raw string", NewRawStringTranscoder(), "text", 0x0400_0000, new(string), "text"},
-		{"raw binary", NewRawBinaryTranscoder(), []byte{0, 1}, 0x0300_0000, new([]byte), "\x00\x01"},
-		{"legacy bytes", NewLegacyTranscoder(), []byte{0, 1}, 0x0300_0000, new(any), "\x00\x01"},
-		{"legacy string", NewLegacyTranscoder(), "text", 0x0400_0000, new(any), "text"},
-		{"legacy JSON", NewLegacyTranscoder(), 5, 0x0200_0000, new(int), "5"},
+		{"JSON", NewJSONTranscoder(), map[string]int{"a": 1}, 0x0200_0000, new(any), `{"a":1}`, map[string]any{"a": 1.0}},
+		{"JSON of the application stays as it is", NewJSONTranscoder(), json.RawMessage(`{"a": 1}`), 0x0200_0000, new(json.RawMessage), `{"a": 1}`, json.RawMessage(`{"a": 1}`)},
+		{"raw JSON", NewRawJSONTranscoder(), []byte(`{"a": 1}`), 0x0200_0000, new([]byte), `{"a": 1}`, []byte(`{"a": 1}`)},
+		{"raw JSON as a string", NewRawJSONTranscoder(), `{"a": 1}`, 0x0200_0000, new(string), `{"a": 1}`, `{"a": 1}`},
+		{"raw string", NewRawStringTranscoder(), "text", 0x0400_0000, new(string), "text", "text"},
+		{"raw binary", NewRawBinaryTranscoder(), []byte{0, 1}, 0x0300_0000, new([]byte), "\x00\x01", []byte{0, 1}},
+		{"legacy bytes", NewLegacyTranscoder(), []byte{0, 1}, 0x0300_0000, new(any), "\x00\x01", []byte{0, 1}},
+		{"legacy string", NewLegacyTranscoder(), "text", 0x0400_0000, new(any), "text", "text"},
+		{"legacy JSON", NewLegacyTranscoder(), 5, 0x0200_0000, new(int), "5", 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, flags, err := c.transcoder.Encode(c.value)
@@ -32,6 +35,9 @@ func TestTranscodersReadWhatTheyWrite(t *testing.T) {
 			}
 			if err := c.transcoder.Decode(b, flags, c.out); err != nil {
 				t.Error(err)
+			}
+			if got := reflect.ValueOf(c.out).Elem().Interface(); !reflect.DeepEqual(got, c.read) {
+				t.Errorf("read %#v, want %#v", got, c.read)
 			}
 		})
 	}
@@ -52,6 +58,8 @@ func TestErrorsOfTranscodersNameTheCause(t *testing.T) {
 		{"a binary document", func() error { return NewJSONTranscoder().Decode(nil, 0x0300_0000, &out) }, ErrDecodingFailure, "binary"},
 		{"a private document", func() error { return NewLegacyTranscoder().Decode(nil, 0x0100_0000, &out) }, ErrDecodingFailure, "private"},
 		{"a document that an SDK compressed", func() error { return NewLegacyTranscoder().Decode(nil, 0x2200_0000, &out) }, ErrDecodingFailure, "compression"},
+		{"JSON that an SDK compressed", func() error { return NewJSONTranscoder().Decode([]byte(`1`), 0x2200_0000, &out) }, ErrDecodingFailure, "compression"},
+		{"raw JSON that an SDK compressed", func() error { return NewRawJSONTranscoder().Decode([]byte(`1`), 0x2200_0000, &out) }, ErrDecodingFailure, "compression"},
 		{"JSON of another type", func() error { return NewJSONTranscoder().Decode([]byte(`"a"`), 0, new(int)) }, ErrDecodingFailure, "int"},
 		{"a pointer that does not suit", func() error { return NewRawBinaryTranscoder().Decode(nil, 0x0300_0000, new(int)) }, ErrDecodingFailure, "*int"},
 	} {

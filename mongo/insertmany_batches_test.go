@@ -156,7 +156,7 @@ func TestInsertManyOnAServerWithASmallerLimit(t *testing.T) {
 		}
 		_, err = w.coll.InsertOne(w.ctx, doc("pad", strings.Repeat("x", 1000)))
 		var e mongo.WriteException
-		if !errors.As(err, &e) || !e.HasErrorCode(10334) {
+		if !errors.As(err, &e) || !e.HasErrorCode(10334) || e.WriteErrors[0].Index != 0 {
 			t.Errorf("InsertOne: %v", err)
 		}
 	})

@@ -116,7 +116,7 @@ func TestEveryCellIsShownOnWideAndNarrowTerminals(t *testing.T) {
 		text := b.String()
 		for _, want := range []string{
 			"✓ under-counts", "✗ under-counts", "not shown", "3 of 20 operations acknowledged", "numbers differ", "interrupted",
-			"n/a", "w0_0", "broken", "blind wrong in 3 of 4 cases: extra at the first step with reply-lost, silence",
+			"n/a", "counts, expected right w0_0", "broken", "blind wrong in 3 of 4 cases: extra at the first step with reply-lost, silence",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 				t.Errorf("%d columns: %q is not shown:\n%s", columns, want, text)

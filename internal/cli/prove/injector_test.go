@@ -72,3 +72,23 @@ func TestAFaultOfTheClusterThatHappenedOftenEnoughIsLeftOut(t *testing.T) {
 		})
 	}
 }
+
+func TestNoFaultOfTheClusterBeginsAfterTheLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInjector(t.Context(), planOf(FailedOver), servedReferee(t, 1), nil, nil, false)
+		i.finish()
+		if i.mayStrike() {
+			t.Error("a fault may begin")
+		}
+		i.finish() // it would wait for ever for a fault that was noted
+	})
+}
+
+func TestARefusalHasItsCodeItsNameAndItsMessage(t *testing.T) {
+	for _, r := range refusals {
+		got := mongoFault(treatment{refuse: &planned{kind: CommandRefused, code: r.code}}).Error
+		if got == nil || got.Code != r.code || got.Name != r.name || got.Message != r.message || r.message == "" {
+			t.Errorf("%d is refused with %+v", r.code, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,5 +75,69 @@ func TestAStoryCountsTheApplicationsInTheOrderOfTheirExecution(t *testing.T) {
 	}
 	if len(messages) != 2 || messages[0] != 2 {
 		t.Errorf("the messages were applied in the order %v, want 2, 1", messages)
+	}
+}
+
+// A message that waits before it is executed is told twice: when it arrives, and when it is executed.
+func TestAMessageThatIsExecutedAtOnceIsToldOnce(t *testing.T) {
+	id, began := OpID{0, 1}, time.Unix(1000, 0)
+	atOnce := entry{id: messageID{1, 1}, key: id.String(), failed: true, at: began.Add(2 * time.Millisecond)}
+	later := entry{id: messageID{2, 1}, key: id.String(), applied: true, at: began.Add(time.Second)}
+	events, err := twoMessages(atOnce, later).tell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range events {
+		if e.ofMessage() {
+			got = append(got, e.Message.Effect.String())
+		}
+	}
+	if want := []string{"refused", "executed later", "applied"}; !slices.Equal(got, want) {
+		t.Errorf("the messages are told as %q, want %q", got, want)
+	}
+}
+
+// The primary is lost with the operation's effect after its end. The losses before its begin and after that one did not undo it.
+func TestTheFaultThatUndidAnOperationIsTold(t *testing.T) {
+	story := twoMessages(entry{id: messageID{1, 1}, failed: true}, entry{id: messageID{2, 1}, key: OpID{0, 1}.String(), applied: true, lost: true})
+	story.book.lost = map[OpID]int{story.id: 1}
+	lost := func(after time.Duration) *hit {
+		at := story.began.Add(after)
+		return &hit{part: part{OpID{7, 7}, FirstStep}, planned: planned{kind: Outage}, struck: at, healed: true, writable: at.Add(time.Second), repaired: at.Add(time.Second)}
+	}
+	story.injector.hits = []*hit{lost(-time.Minute), lost(time.Minute), lost(2 * time.Minute)}
+	events, err := story.tell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var struck []time.Duration
+	for _, e := range events {
+		if e.Kind == ClusterStruck {
+			struck = append(struck, e.At)
+		}
+	}
+	if len(struck) != 1 || struck[0] != time.Minute {
+		t.Errorf("losses are told at %v, want one at 1m0s", struck)
+	}
+}
+
+func TestAStoryTellsWhichMessagesGotNoReply(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		entry entry
+		fault *hit
+		want  bool
+	}{
+		{"answered", entry{applied: true}, nil, false},
+		{"answered with an error", entry{troubled: true, failed: true}, nil, false},
+		{"not answered", entry{applied: true, troubled: true}, nil, true},
+		{"its reply is lost by the experiment", entry{applied: true}, &hit{planned: planned{kind: ReplyLost}}, true},
+	} {
+		var event StoryEvent
+		twoMessages().executed(&event, c.fault, c.entry, true)
+		if event.Message.NoReply != c.want {
+			t.Errorf("%s: without a reply: %t, want %t", c.name, event.Message.NoReply, c.want)
+		}
 	}
 }
