@@ -30,19 +30,26 @@ func (n *network) DialContext(ctx context.Context, network, address string) (net
 	return made, nil
 }
 
-// drop resets all connections and returns how many were open.
-func (n *network) drop() int {
+// drop resets all connections.
+func (n *network) drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	open := 0
 	for _, c := range n.conns {
-		if !c.closed.Load() {
-			open++
-		}
 		c.reset.Store(true)
 		_ = c.Conn.Close()
 	}
 	n.conns = nil
+}
+
+// open returns how many connections are open.
+func (n *network) open() (open int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.conns {
+		if !c.closed.Load() {
+			open++
+		}
+	}
 	return open
 }
 
