@@ -2,7 +2,10 @@ package archtest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -31,11 +34,16 @@ func TestOtherModulesCompileTheSameVersions(t *testing.T) {
 			versions[p.Module.Path] = p.Module.Version
 		}
 	}
-	for _, folder := range []string{"interop", "plugin/holdfastotel", "plugin/holdfastprom", "examples/telemetry"} {
-		mod, err := os.ReadFile("../../../" + folder + "/go.mod")
+	importing := 0 // modules of the repository that import the root module
+	for _, path := range slices.Concat(matching(t, "*/go.mod"), matching(t, "*/*/go.mod")) {
+		mod, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !strings.Contains(string(mod), strings.TrimSuffix(module, "/")+" => ") {
+			continue
+		}
+		importing++
 		same := 0
 		for name, version := range versionsOf(string(mod)) {
 			switch want := versions[name]; want {
@@ -43,13 +51,26 @@ func TestOtherModulesCompileTheSameVersions(t *testing.T) {
 			case version:
 				same++
 			default:
-				t.Errorf("%s compiles %s %s; the root module %s", folder, name, version, want)
+				t.Errorf("%s: it compiles %s %s; the root module %s", path, name, version, want)
 			}
 		}
 		if same < 5 {
-			t.Errorf("%s has only %d modules of the root module", folder, same)
+			t.Errorf("%s has only %d modules of the root module", path, same)
 		}
 	}
+	if importing < 4 {
+		t.Errorf("only %d modules were found that import the root module", importing)
+	}
+}
+
+// matching returns the files of the repository that match a pattern.
+func matching(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../../" + pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func TestTheVersionsOfAGoMod(t *testing.T) {
