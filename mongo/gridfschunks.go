@@ -89,7 +89,7 @@ func (c *chunkWriter) finish() {
 	c.data = 0
 }
 
-// check returns an error if the chunk that is being written is already larger than a document of the server may be.
+// check returns an error if the chunk that is being written is larger than the server's limit for a document.
 func (c *chunkWriter) check(limit int) error {
 	if c.data == 0 || len(c.buffer.b)-c.start <= limit {
 		return nil
@@ -122,8 +122,8 @@ func (c *chunkWriter) send(ctx context.Context, coll *Collection) error {
 // idsInDelete is how many _ids a delete has, so that it is much smaller than a document may be.
 const idsInDelete = 10_000
 
-// deleteSent deletes the chunks that were sent, and not those of another upload with this _id: also by the file's _id, for a collection that
-// is sharded by it.
+// deleteSent deletes the chunks that this upload has sent. It names them by their own _ids, because another upload may have the same file's _id.
+// The filter has that one too, for a collection that is sharded by it.
 func (c *chunkWriter) deleteSent(ctx context.Context, coll *Collection, ofFile bson.D) error {
 	if !c.sent {
 		return nil

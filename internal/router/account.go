@@ -27,8 +27,8 @@ type id struct{ db, name string }
 // String returns the name and the database.
 func (i id) String() string { return fmt.Sprintf("%q of %q", i.name, i.db) }
 
-// userOf returns the id of a user with a password. It reports whether there may be one of that name: a member may end a connection that
-// brings it another one, a long one fills memory, and a user of $external has no password.
+// userOf returns the id of a user with a password. It reports whether such a user may have that name. Other names are not asked about: a member
+// may end the connection, a long name fills memory, and a user of $external has no password.
 func userOf(db, name string) (user id, ok bool) {
 	valid := name != "" && len(name) <= userfile.LongestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 	return id{db, name}, valid && validDatabase(db) && db != userfile.External
@@ -38,8 +38,8 @@ func userOf(db, name string) (user id, ok bool) {
 type accounts interface {
 	// about returns what is known of a user. It is nil for one who does not exist.
 	about(ctx context.Context, user id) (*known, error)
-	// secret returns what nobody can find out who has not logged in, from which the salts of users who do not exist come. It is the same at each
-	// router with the same users, and must not come from a password: it could be tried against those salts.
+	// secret returns bytes that only who has logged in could find out. The salts of users who do not exist are made of them. They are the same at
+	// each router with the same users. They must not be made of a password, which could be guessed from those salts.
 	secret(ctx context.Context) ([]byte, error)
 	// proved returns the account of a user who has proved the password of a verifier. It is nil if the verifier is no longer that of the user.
 	proved(user id, mechanism string, from *known, clientKey []byte) *account

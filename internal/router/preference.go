@@ -16,7 +16,7 @@ import (
 const (
 	// leastStaleness is the least maxStalenessSeconds (Max Staleness specification).
 	leastStaleness = 90
-	// mostStaleness stands for all that is more: no member is so stale, and the seconds fit into a time.Duration.
+	// mostStaleness replaces every larger number: no member is so stale, and the seconds fit into a time.Duration.
 	mostStaleness = math.MaxInt32
 )
 
@@ -25,8 +25,8 @@ var modes = map[string]readpref.Mode{
 	"secondaryPreferred": readpref.SecondaryPreferredMode, "nearest": readpref.NearestMode,
 }
 
-// preferenceOf returns the read preference of a command, as the read preferences document of 2014 has a mongos find it: the slaveOk bit
-// without a preference means secondaryPreferred, neither means primary, and with both the preference counts.
+// preferenceOf returns the read preference of a command. It follows the rules for a mongos in the read preferences document of 2014: a preference
+// counts, with the slaveOk bit or without; the bit alone means secondaryPreferred; neither means primary.
 func preferenceOf(c *command) (*readpref.ReadPref, *refusal) {
 	switch {
 	case c.preferenceType == 0 && c.slaveOk:

@@ -21,7 +21,7 @@ type twoSteps struct {
 	fresh   bool // nobody else has used the id
 }
 
-// maxMarks bounds the first steps of an upsert that meets others on the same _id.
+// maxMarks is how often an upsert tries its first step while other updates insert the same _id.
 const maxMarks = 4
 
 var (
@@ -107,7 +107,7 @@ func (t *twoSteps) mark(ctx context.Context, k token) (trace, *mongo.UpdateResul
 		case err == nil && t.fresh && attempts == 1:
 			return none, result, nil
 		}
-		// The document does not match because the token is finished, or for another reason.
+		// No document matched. The update may have been finished by another call, or the filter does not match.
 		at, lookErr := t.look(ctx, t.filter.key, k.ID)
 		if lookErr != nil {
 			return none, nil, lookErr

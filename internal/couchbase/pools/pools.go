@@ -47,7 +47,7 @@ type pool struct {
 	left         bool // the node is not in the cluster any more
 }
 
-// The reasons for the end of a connection from which what is known of the place follows.
+// Two reasons for the end of a connection. They change what the pool knows of its place.
 const (
 	Idle      = "idle"
 	Abandoned = "abandoned"
@@ -77,8 +77,8 @@ func (p *Pools) at(place Place) *pool {
 
 func (o *pool) empty() bool { return len(o.open) == 0 && o.pending == 0 && len(o.waits) == 0 }
 
-// Left forgets a place whose node has left the cluster, as soon as there is no connection to it: else the client would look as if it could not
-// reach a node.
+// Left tells the pools that a node has left the cluster. Its place is forgotten when its last connection has ended: a place without a connection
+// would look like a node that the client cannot reach.
 func (p *Pools) Left(place Place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,9 +27,9 @@ var (
 )
 
 const (
-	maxGrowth     = 3.0     // how many times as long twice the input may take: for n log n it is a little more than 2, for n squared 4
+	maxGrowth     = 3.0     // twice the input may take this many times as long; n log n takes a little more than 2 times, n squared takes 4 times
 	maxHeap       = 3 << 30 // bytes
-	growthRepeats = 5       // how often a case is run; the least time counts. What takes longer than longTime is run twice
+	growthRepeats = 5       // each measurement is made this often, and the shortest time counts; one that takes longer than longTime is made twice
 	longTime      = 500 * time.Millisecond
 	growthChances = 6                      // how often a case above the bar is measured: other work on the machine can only add to its time
 	leastTime     = 400 * time.Microsecond // what is faster is repeated, and the repetitions are measured together
@@ -104,7 +104,7 @@ func (c growthCase) growth(t *testing.T) float64 {
 	return least
 }
 
-// measured runs a case as often as times says, several times over, and returns the least of their durations.
+// measured runs a case a number of times in a row. It repeats that, and returns the shortest time.
 func measured(t *testing.T, name string, run func() error, times int) time.Duration {
 	t.Helper()
 	least := time.Duration(0)
